@@ -1,0 +1,266 @@
+"""The wire format between launchers and the operator: plain dataclasses, JSON with these field names.
+
+A launcher encodes with :func:`encode` (standard library only); the operator decodes the same classes with msgspec.
+Unknown fields pass, an unknown ``version`` is refused. Every report stands alone: nothing in it is a delta.
+Times are seconds. ``*_age`` and ``*_seconds`` were measured by the sender's own monotonic clock (CLOCK_BOOTTIME),
+so that no two machines' clocks are ever compared.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any, Dict, List, Optional, Type, TypeVar
+
+VERSION = 1
+REPORTS_PATH = "/v1/reports"
+PEER_PATH = "/v1/peer"
+
+# Histogram buckets of durations: bucket k holds lengths in (GROWTH**(k-1), GROWTH**k] milliseconds.
+# 2**(1/4) keeps a quantile within 19 % of the true value in at most about 110 buckets up to a day.
+DURATION_GROWTH = 2.0**0.25
+
+PHASE_INIT = "init"
+PHASE_STEP = "step"
+PHASE_CHECKPOINT = "checkpoint"
+PHASE_EVAL = "eval"
+PHASE_ENDING = "ending"
+# The first step of an attempt compiles, warms caches and refills pipelines: it is learned apart.
+PHASE_FIRST_STEP = "first-step"
+
+STAGE_WAITING = "Waiting"  # no attempt started here yet
+STAGE_RUNNING = "Running"  # ranks started, not told to stop (some may have exited)
+STAGE_STOPPING = "Stopping"  # told to stop, process groups not empty yet
+STAGE_STOPPED = "Stopped"  # every process group of the attempt is empty
+
+RANK_STARTING = "Starting"
+RANK_RUNNING = "Running"
+RANK_EXITED = "Exited"
+
+CHECKPOINT_COMPLETE = "Complete"
+CHECKPOINT_INVALID = "Invalid"
+CHECKPOINT_NOT_VERIFIED = "NotVerified"
+
+COMMAND_START = "start"
+COMMAND_STOP = "stop"
+COMMAND_DUMP = "dump"
+COMMAND_FINISH = "finish"
+
+STOP_COMMAND = "Command"
+STOP_FENCE = "Fence"
+STOP_SIGNAL = "Signal"
+STOP_ENDED = "Ended"  # the ranks ended by themselves
+
+
+@dataclasses.dataclass(frozen=True)
+class JobRef:
+    """Which job a report is about."""
+
+    uid: str
+    namespace: str
+    name: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Activity:
+    """What the kernel says of one rank's process tree. A value that could not be read is None, never 0.
+
+    process_state: letter of /proc/PID/stat of the rank itself (R, S, D, T, t, Z).
+    wait_channel: kernel symbol or system call that the main thread sleeps in.
+    cpu_seconds: user + system time of the tree so far. idle_seconds: how long the tree used (almost) no CPU.
+    io_idle_seconds: how long the tree read or wrote nothing.
+    stack_unchanged_seconds: how long consecutive stack samples were identical; None without two samples.
+    """
+
+    process_state: Optional[str] = None
+    wait_channel: Optional[str] = None
+    cpu_seconds: Optional[float] = None
+    idle_seconds: Optional[float] = None
+    io_idle_seconds: Optional[float] = None
+    stack_unchanged_seconds: Optional[float] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class RankReport:
+    """One rank of the attempt. ``rank`` is global.
+
+    beats: progress boundaries so far (0: none; the phase is then ``init``). step: last step named by a beat.
+    progress_age: seconds since the last boundary, or since the start while there is none.
+    source: where progress comes from (Library, Torch), None while nothing has been seen.
+    step_seconds: median length of the recent steps. exit_age: seconds since it exited.
+    stack: newest stack sample, all threads, most recent call first; output_tail: last lines it printed.
+    """
+
+    rank: int
+    local_rank: int
+    state: str
+    pid: Optional[int] = None
+    exit_code: Optional[int] = None
+    exit_signal: Optional[int] = None
+    exit_age: Optional[float] = None
+    beats: int = 0
+    step: Optional[int] = None
+    phase: str = PHASE_INIT
+    progress_age: Optional[float] = None
+    source: Optional[str] = None
+    step_seconds: Optional[float] = None
+    activity: Activity = Activity()
+    stack: Optional[str] = None
+    output_tail: List[str] = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass(frozen=True)
+class Checkpoint:
+    """One candidate in the checkpoint directory. validity: Complete, Invalid or NotVerified, reason says why.
+
+    written: wall time of its newest file (seconds since the epoch)."""
+
+    step: int
+    path: str
+    validity: str
+    reason: str = ""
+    layout: str = ""
+    written: float = 0.0
+    size: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class CheckpointScan:
+    """The newest candidates, newest first. error: why nothing could be looked at (then candidates mean nothing).
+
+    quiet: no rank was alive while it was taken, so nothing was being written. attempt: the attempt last seen here.
+    """
+
+    candidates: List[Checkpoint] = dataclasses.field(default_factory=list)
+    error: Optional[str] = None
+    quiet: bool = False
+    attempt: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """What one launcher knows, complete in itself.
+
+    placement: first attempt of the placement that this launcher belongs to. attempt: the one that it runs or last
+    ran, 0 before the first. launcher: random name of this launcher process. boot: kernel boot id.
+    free_port: port that this worker proposes as MASTER_PORT of the next start; master_port: the one in use.
+    peer_address: host:port where other launchers may ask this one; nonce: secret that worker 0 proposes for the
+    attempt's launchers to know each other by. durations: phase -> histogram of this attempt (DURATION_GROWTH).
+    stop_cause: why the ranks of ``attempt`` are stopping or gone (Command, Fence, Signal, Ended).
+    """
+
+    job: JobRef
+    placement: int
+    worker: int
+    workers: int
+    ranks_per_worker: int
+    boot: str
+    launcher: str
+    seq: int
+    sent_monotonic: float
+    sent_wall: float
+    stage: str
+    version: int = VERSION
+    attempt: int = 0
+    stop_cause: Optional[str] = None
+    host: str = ""
+    node: str = ""
+    address: str = ""
+    free_port: int = 0
+    master_port: int = 0
+    peer_address: str = ""
+    nonce: str = ""
+    ranks: List[RankReport] = dataclasses.field(default_factory=list)
+    durations: Dict[str, Dict[int, int]] = dataclasses.field(default_factory=dict)
+    checkpoints: Optional[CheckpointScan] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Command:
+    """What a launcher is to do about ``attempt``. Commands may repeat: each is carried out at most once an attempt.
+
+    start: begin ``attempt`` (ignored unless it is newer than any that began here and all process groups are empty).
+    stop: end the ranks of ``attempt`` and any older; kill says without grace. dump: take stacks, report at once.
+    finish: the job needs this launcher no more; exit with exit_code.
+    """
+
+    kind: str
+    attempt: int = 0
+    reason: str = ""
+    kill: bool = False
+    grace_seconds: float = 30.0
+    resume_from: Optional[str] = None
+    master_address: str = ""
+    master_port: int = 0
+    nonce: str = ""
+    peers: List[str] = dataclasses.field(default_factory=list)
+    exit_code: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """The operator's reply to a report.
+
+    current: the report's attempt is the job's current one and not fenced; its sender may train on.
+    deadlines: phase -> seconds without progress after which the launcher reports at once and samples stacks.
+    interval_seconds: when the next report is due in calm.
+    """
+
+    current: bool
+    interval_seconds: float = 5.0
+    version: int = VERSION
+    deadlines: Dict[str, float] = dataclasses.field(default_factory=dict)
+    commands: List[Command] = dataclasses.field(default_factory=list)
+    message: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class PeerAnswer:
+    """What one launcher tells another: whether ``attempt`` is the one it runs, and how old its operator's word is.
+
+    answer_age: seconds since it sent the newest report that was answered ``current`` for this attempt; None: never.
+    """
+
+    attempt: int
+    running: bool
+    answer_age: Optional[float] = None
+    version: int = VERSION
+
+
+Message = TypeVar("Message")
+
+
+def encode(message: Any) -> bytes:
+    """JSON bytes of one of this module's dataclasses."""
+    return json.dumps(dataclasses.asdict(message), separators=(",", ":")).encode()
+
+
+def decode_answer(data: bytes) -> Answer:
+    """The Answer in ``data``; ValueError says in one sentence what is wrong."""
+    fields = _object(data)
+    if fields.get("version") != VERSION:
+        raise ValueError("answer has version %r; this launcher understands %d" % (fields.get("version"), VERSION))
+    commands = [_build(Command, entry) for entry in fields.get("commands") or []]
+    return _build(Answer, dict(fields, commands=commands))
+
+
+def decode_peer_answer(data: bytes) -> PeerAnswer:
+    """The PeerAnswer in ``data``; ValueError says in one sentence what is wrong."""
+    return _build(PeerAnswer, _object(data))
+
+
+def _object(data: bytes) -> Dict[str, Any]:
+    fields = json.loads(data.decode())
+    if not isinstance(fields, dict):
+        raise ValueError("expected a JSON object")
+    return fields
+
+
+def _build(kind: Type[Message], fields: Any) -> Message:
+    if not isinstance(fields, dict):
+        raise ValueError("%s must be a JSON object" % kind.__name__)
+    known = {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    try:
+        return kind(**{name: value for name, value in fields.items() if name in known})
+    except TypeError as error:
+        raise ValueError("%s: %s" % (kind.__name__, error)) from None

@@ -1,0 +1,1 @@
+"""The Hedgerow control plane."""
