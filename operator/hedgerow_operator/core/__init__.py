@@ -1,0 +1,1 @@
+"""Decisions: pure functions of frozen structs and ``now``. No clock, no loop, no random, no SDK."""

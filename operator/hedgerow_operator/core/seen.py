@@ -1,0 +1,75 @@
+"""What the shell observed, as frozen structs: the input of every decision."""
+
+from msgspec import Struct
+
+from hedgerow.wire import Report
+
+WORKER_PENDING = "Pending"  # not placed, or placed and not started yet
+WORKER_RUNNING = "Running"
+WORKER_SUCCEEDED = "Succeeded"
+WORKER_FAILED = "Failed"
+WORKER_UNKNOWN = "Unknown"
+
+
+class WorkerSeen(Struct, frozen=True, kw_only=True):
+    """One pod / process group of a placement, as the place where it runs shows it.
+
+    unschedulable: the scheduler's own sentence while no node takes it. terminating: asked to go, not gone yet.
+    deleted_by_other: it is going although the operator did not ask. disrupted: preempted, drained or evicted (DisruptionTarget).
+    node_silent: its node cannot be asked (kubelet silent). node_gone: the node object is deleted or it is out of
+    service, so nothing can run there. waiting: why the container does not start (ImagePullBackOff …).
+    running_seconds: since its container started. exit_code, exit_reason: of the wrapped container (OOMKilled …).
+    """
+
+    index: int
+    name: str
+    phase: str
+    node: str = ""
+    address: str = ""
+    unschedulable: str = ""
+    pulling: bool = False
+    waiting: str = ""
+    terminating: bool = False
+    disrupted: bool = False
+    node_silent: bool = False
+    node_gone: bool = False
+    running_seconds: float | None = None
+    exit_code: int | None = None
+    exit_reason: str = ""
+
+
+class PlacementSeen(Struct, frozen=True, kw_only=True):
+    """One placement of the job, named by its first attempt, with whatever of it still exists.
+
+    removing: its owner object is being deleted or gone while workers are left. age_seconds: since its creation.
+    ended: Succeeded or Failed when its owner object says that it is over, else "".
+    """
+
+    attempt: int
+    workers: tuple[WorkerSeen, ...] = ()
+    removing: bool = False
+    ended: str = ""
+    ended_reason: str = ""
+    age_seconds: float = 0.0
+
+
+class Heard(Struct, frozen=True, kw_only=True):
+    """The newest report of one launcher, and how long ago it arrived (seconds)."""
+
+    report: Report
+    age: float
+
+
+class Seen(Struct, frozen=True, kw_only=True):
+    """Everything observed of one job at one moment.
+
+    placements: every placement that still exists in any form; None: could not look (then nothing may be created,
+    removed or restarted). heard: newest report of each launcher, of whatever attempt or placement.
+    listening_seconds: how long this operator has been able to hear launchers; silence shorter than that means nothing.
+    fences_by_time: False where the runtime can always see whether processes live (local).
+    """
+
+    placements: tuple[PlacementSeen, ...] | None
+    heard: tuple[Heard, ...] = ()
+    listening_seconds: float = 0.0
+    fences_by_time: bool = True

@@ -1,0 +1,1 @@
+"""One level-triggered reconcile a kind: observe, decide, act, one status write, then events."""

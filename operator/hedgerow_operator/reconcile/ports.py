@@ -1,0 +1,69 @@
+"""What reconciling needs from the outside world: small Protocols, implemented by the adapters."""
+
+from typing import Protocol
+
+from msgspec import Struct
+
+from hedgerow_operator.api.training_job import TrainingJob, TrainingJobStatus
+from hedgerow_operator.core.plan import Event
+from hedgerow_operator.core.seen import PlacementSeen
+
+
+class JobKey(Struct, frozen=True, order=True):
+    """Name of one job."""
+
+    namespace: str
+    name: str
+
+
+class Unreachable(Exception):
+    """The outside world could not be asked: nothing is known, nothing may be concluded. The message says what failed."""
+
+
+class Conflict(Exception):
+    """The object changed since it was read; read again and decide again."""
+
+
+class Refused(Exception):
+    """The outside world refuses the request for good; the message is for the job's status."""
+
+
+class Jobs(Protocol):
+    """Where job objects live. Every method may raise Unreachable."""
+
+    async def get(self, key: JobKey) -> TrainingJob | None:
+        """The job as stored now (not from a cache older than our last write), or None."""
+
+    async def write_status(self, job: TrainingJob, status: TrainingJobStatus) -> TrainingJob:
+        """Store the status guarded by job's resourceVersion; returns the job as stored. Raises Conflict."""
+
+    async def annotate(self, job: TrainingJob, name: str, value: str) -> TrainingJob:
+        """Set one annotation; returns the job as stored."""
+
+    async def delete(self, job: TrainingJob) -> None:
+        """Delete the job; gone already is fine."""
+
+    async def record(self, job: TrainingJob, event: Event) -> None:
+        """Tell people. Best effort: never raises."""
+
+
+class Runtime(Protocol):
+    """Where placements run. Every method may raise Unreachable."""
+
+    fences_by_time: bool
+
+    async def placements(self, job: TrainingJob) -> tuple[PlacementSeen, ...]:
+        """Every placement of the job of which anything still exists (owner object, pods, processes)."""
+
+    async def create(self, job: TrainingJob, attempt: int, excluded_nodes: tuple[str, ...]) -> None:
+        """Create the placement named by ``attempt``; exists already is fine. Raises Refused."""
+
+    async def remove(self, job: TrainingJob, attempt: int, force: tuple[str, ...]) -> None:
+        """Ask everything of the placement to go (no waiting); gone already is fine."""
+
+
+class Leadership(Protocol):
+    """Whether this operator may act."""
+
+    def holds(self) -> bool:
+        """True while the lease is surely ours, by our own monotonic clock."""
