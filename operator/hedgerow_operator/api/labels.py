@@ -1,0 +1,53 @@
+"""Every name that Hedgerow gives to or reads from a Kubernetes object."""
+
+from __future__ import annotations
+
+GROUP = "hedgerow.dev"
+VERSION = "v1alpha1"
+API_VERSION = f"{GROUP}/{VERSION}"
+
+TRAINING_JOB_KIND = "TrainingJob"
+TRAINING_JOB_PLURAL = "trainingjobs"
+TRAINING_JOB_SHORT_NAME = "tj"
+CATEGORY = "hedgerow"
+
+FIELD_MANAGER = "hedgerow"
+TOKEN_AUDIENCE = "hedgerow"  # noqa: S105  (a name, not a secret)
+
+LABEL_JOB = f"{GROUP}/job"
+LABEL_JOB_UID = f"{GROUP}/job-uid"
+LABEL_PLACEMENT = f"{GROUP}/placement"
+LABEL_MANAGED_BY = "app.kubernetes.io/managed-by"
+MANAGED_BY = "hedgerow"
+
+ANNOTATION_LEARNED_DURATIONS = f"{GROUP}/learned-durations"
+
+# Set by Kubernetes itself.
+ANNOTATION_DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
+LABEL_WORKER_INDEX = "batch.kubernetes.io/job-completion-index"
+LABEL_KUBERNETES_JOB = "batch.kubernetes.io/job-name"
+LABEL_HOSTNAME = "kubernetes.io/hostname"
+
+# A pod's host name is NAME-PLACEMENT-INDEX and its own name adds 6 more; a DNS label has 63 characters.
+# What is left after a placement and an index of 5 digits each is the job's.
+MAX_JOB_NAME_LENGTH = 45
+
+
+def placement_name(job: str, placement: int) -> str:
+    """Name of the placement of ``job`` whose first attempt is ``placement``."""
+    return f"{job}-{placement}"
+
+
+def placement_labels(job: str, uid: str, placement: int) -> dict[str, str]:
+    """Labels of everything that belongs to one placement."""
+    return {
+        LABEL_JOB: job,
+        LABEL_JOB_UID: uid,
+        LABEL_PLACEMENT: str(placement),
+        LABEL_MANAGED_BY: MANAGED_BY,
+    }
+
+
+def job_selector(job: str) -> str:
+    """Label selector of everything that belongs to ``job``, in its namespace."""
+    return f"{LABEL_JOB}={job}"

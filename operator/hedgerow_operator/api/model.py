@@ -1,0 +1,30 @@
+"""The base of every API struct, and the way from a struct to the plain objects of JSON and YAML."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class Model(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A frozen part of an object; unknown fields are dropped when it is read."""
+
+
+class StrictModel(Model, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A frozen part of an object that the user writes; unknown fields are refused."""
+
+
+def to_builtins(value: Any) -> Any:
+    """Dicts, lists, text, numbers and booleans with the camelCase names of the API.
+
+    A field that is None is left out; a raw dict (the pod template, labels) comes out as it is, nulls included.
+    """
+    if isinstance(value, msgspec.Struct):
+        fields = ((field.encode_name, getattr(value, field.name)) for field in msgspec.structs.fields(value))
+        return {name: to_builtins(entry) for name, entry in fields if entry is not None}
+    if isinstance(value, list | tuple):
+        return [to_builtins(entry) for entry in value]
+    if isinstance(value, dict):
+        return {name: to_builtins(entry) for name, entry in value.items()}
+    return value

@@ -1,0 +1,80 @@
+"""What Hedgerow reads in a user's pod template, and which of its containers it wraps.
+
+The template itself is carried as the user wrote it; these structs are views of it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from hedgerow_operator.api.labels import ANNOTATION_DEFAULT_CONTAINER
+from hedgerow_operator.api.model import Model
+
+
+class ContainerEnv(Model, frozen=True, kw_only=True):
+    """One environment variable of a container."""
+
+    name: Annotated[str, Meta(description="Name of the variable.", min_length=1, max_length=1024)]
+    value: Annotated[str | None, Meta(description="Its value, unless valueFrom gives one.")] = None
+
+
+class Container(Model, frozen=True, kw_only=True):
+    """One container of the pod."""
+
+    name: Annotated[str, Meta(description="Name of the container.", min_length=1, max_length=63)]
+    image: Annotated[str | None, Meta(description="Image that it runs.")] = None
+    command: Annotated[
+        tuple[Annotated[str, Meta(max_length=65536)], ...],
+        Meta(description="Program to run and its first arguments; needed in the wrapped container.", max_length=1024),
+    ] = ()
+    args: Annotated[
+        tuple[Annotated[str, Meta(max_length=65536)], ...],
+        Meta(description="More arguments, appended to command.", max_length=1024),
+    ] = ()
+    env: Annotated[tuple[ContainerEnv, ...], Meta(description="Environment variables.", max_length=1024)] = ()
+
+
+class PodSpec(Model, frozen=True, kw_only=True):
+    """The pod's spec."""
+
+    containers: Annotated[tuple[Container, ...], Meta(description="The pod's containers.", min_length=1, max_length=32)]
+    restart_policy: Annotated[
+        Annotated[str, Meta(max_length=32)] | None, Meta(description="Never, or unset: Hedgerow alone restarts ranks.")
+    ] = None
+
+
+class TemplateMetadata(Model, frozen=True, kw_only=True):
+    """The pods' metadata."""
+
+    labels: Annotated[dict[str, str], Meta(description="Labels of the pods.")] = msgspec.field(default_factory=dict)
+    annotations: Annotated[
+        dict[str, str],
+        Meta(description=f"Annotations of the pods; {ANNOTATION_DEFAULT_CONTAINER} names the wrapped container."),
+    ] = msgspec.field(default_factory=dict)
+
+
+class PodTemplate(Model, frozen=True, kw_only=True):
+    """Template of the workers' pods, as in a Kubernetes Job."""
+
+    metadata: Annotated[TemplateMetadata, Meta(description="The pods' metadata.")] = TemplateMetadata()
+    spec: Annotated[PodSpec, Meta(description="The pods' spec.")]
+
+
+def read_template(template: dict[str, Any]) -> PodTemplate:
+    """The typed view of a raw template; msgspec.ValidationError when a field that is read has another type."""
+    return msgspec.convert(template, PodTemplate)
+
+
+def wrapped_name(template: PodTemplate) -> str:
+    """Name of the container whose command the launcher runs: the annotation's, else the first."""
+    first = template.spec.containers[0].name
+    return template.metadata.annotations.get(ANNOTATION_DEFAULT_CONTAINER, first)
+
+
+def wrapped_container(template: PodTemplate) -> Container | None:
+    """The container whose command the launcher runs; None when the annotation names none of them."""
+    name = wrapped_name(template)
+    return next((container for container in template.spec.containers if container.name == name), None)

@@ -1,0 +1,79 @@
+"""Every reason that a condition, an incident, a history entry or an event can give. Nothing else may be written."""
+
+from __future__ import annotations
+
+# The job is on its way to training.
+STARTING = "Starting"
+WAITING_FOR_WORKERS = "WaitingForWorkers"
+GATHERING = "Gathering"
+NO_REPORTS = "NoReports"
+TRAINING = "Training"
+ENDING = "Ending"
+
+# The job is on its way back to training.
+RESTARTING = "Restarting"
+BACKING_OFF = "BackingOff"
+FENCING = "Fencing"
+RECOVERED = "Recovered"
+RESUMED = "Resumed"
+SUSPENDED = "Suspended"
+SUSPENDING = "Suspending"
+NOT_SUSPENDED = "NotSuspended"
+PREEMPTED = "Preempted"
+OBSERVING = "Observing"
+
+# Nothing can be said.
+NOT_MEASURED = "NotMeasured"
+REPORTS_LOST = "ReportsLost"
+HEALTHY = "Healthy"
+
+# Incident kinds: what stopped the progress.
+NO_PROGRESS = "NoProgress"
+RANK_STOPPED = "RankStopped"
+RANK_EXITED = "RankExited"
+RANKS_KILLED = "RanksKilled"
+WORKER_LOST = "WorkerLost"
+NODE_LOST = "NodeLost"
+STARTUP_TIMEOUT = "StartupTimeout"
+ENDING_TIMEOUT = "EndingTimeout"
+GANG_TIMEOUT = "GangTimeout"
+PLACEMENT_FAILED = "PlacementFailed"
+
+INCIDENT_KINDS = frozenset(
+    {
+        NO_PROGRESS,
+        RANK_STOPPED,
+        RANK_EXITED,
+        RANKS_KILLED,
+        WORKER_LOST,
+        NODE_LOST,
+        STARTUP_TIMEOUT,
+        ENDING_TIMEOUT,
+        GANG_TIMEOUT,
+        PLACEMENT_FAILED,
+        PREEMPTED,
+        REPORTS_LOST,
+    }
+)
+
+# The job has ended.
+ALL_RANKS_FINISHED = "AllRanksFinished"
+NOT_FINISHED = "NotFinished"
+MAX_RESTARTS_EXCEEDED = "MaxRestartsExceeded"
+NO_CHECKPOINT_PROGRESS = "NoCheckpointProgress"
+APPLICATION_FAULT = "ApplicationFault"
+DEADLINE_EXCEEDED = "DeadlineExceeded"
+NO_VALID_PLACEMENT = "NoValidPlacement"
+INVALID_SPEC = "InvalidSpec"
+
+# Event reasons that are not the reason of a condition too.
+ATTEMPT_STARTED = "AttemptStarted"
+PLACEMENT_CREATED = "PlacementCreated"
+PLACEMENT_REMOVED = "PlacementRemoved"
+INCIDENT_OPENED = "IncidentOpened"
+INCIDENT_CLOSED = "IncidentClosed"
+CHECKPOINT_CHOSEN = "CheckpointChosen"
+CHECKPOINT_MARKED_BAD = "CheckpointMarkedBad"
+NODE_EXCLUDED = "NodeExcluded"
+EXCLUSION_TOO_TIGHT = "ExclusionTooTight"
+EXCLUSION_EXPIRED = "ExclusionExpired"
