@@ -12,7 +12,8 @@ from hedgerow_operator.api.model import Model
 MAX_HISTORY = 10
 
 ConditionStatus = Literal["True", "False", "Unknown"]
-AttemptStage = Literal["", "Placing", "Gathering", "Running", "Stopping", "Removing", "Ended"]
+AttemptStage = Literal["", "Placing", "Gathering", "Starting", "Running", "Stopping", "Removing", "Suspended", "Ended"]
+StopAction = Literal["RestartInPlace", "NewPlacement", "Suspend", "Fail"]
 
 
 class Condition(Model, frozen=True, kw_only=True):
@@ -80,6 +81,7 @@ class HistoryEntry(Model, frozen=True, kw_only=True):
     last_step: Annotated[int | None, Meta(description="Last step that every rank finished.")] = None
     ranks: Annotated[tuple[int, ...], Meta(description="Guilty ranks.")] = ()
     node: Annotated[str | None, Meta(description="Node of the guilty ranks.")] = None
+    fault: Annotated[str | None, Meta(description="Exception of the training script that ended it.")] = None
 
 
 class ExcludedNode(Model, frozen=True, kw_only=True):
@@ -88,6 +90,28 @@ class ExcludedNode(Model, frozen=True, kw_only=True):
     name: Annotated[str, Meta(description="Name of the node.")]
     reason: Annotated[str, Meta(description="Why it is avoided.")]
     until: Annotated[str, Meta(description="When it may be used again.")]
+
+
+class Stopping(Model, frozen=True, kw_only=True):
+    """Why the current attempt is being ended, and what comes after it."""
+
+    action: Annotated[StopAction, Meta(description="What comes after it.")]
+    reason: Annotated[str, Meta(description="Why, in one CamelCase word.")]
+    message: Annotated[str, Meta(description="The same for a person.")] = ""
+    since: Annotated[str, Meta(description="When that was decided.")]
+    kill: Annotated[bool, Meta(description="Ranks are killed without grace.")] = False
+    counted: Annotated[bool, Meta(description="The restart counts for maxRestarts.")] = True
+    started: Annotated[bool, Meta(description="Its ranks had been started.")] = True
+    fault: Annotated[str | None, Meta(description="Exception of the training script that ended it.")] = None
+
+
+class Ledger(Model, frozen=True, kw_only=True):
+    """What goodput is computed from, in milliseconds."""
+
+    lost_millis: Annotated[int, Meta(description="Unproductive time so far.")] = 0
+    idle_since_millis: Annotated[
+        int | None, Meta(description="When progress ended (since the epoch); unset while there is progress.")
+    ] = None
 
 
 class BadCheckpoint(Model, frozen=True, kw_only=True):
@@ -137,6 +161,8 @@ class TrainingJobStatus(Model, frozen=True, kw_only=True):
         Meta(description="The last attempts that ended, oldest first.", max_length=MAX_HISTORY),
     ] = ()
     excluded_nodes: Annotated[tuple[ExcludedNode, ...], Meta(description="Nodes that this job avoids.")] = ()
+    stopping: Annotated[Stopping | None, Meta(description="Set while the current attempt is being ended.")] = None
+    ledger: Annotated[Ledger, Meta(description="What goodput is computed from.")] = Ledger()
     fenced_attempt: Annotated[int, Meta(description="Newest attempt whose launchers are told to stop.")] = 0
     fenced_at: Annotated[str | None, Meta(description="When that was recorded.")] = None
     start_time: Annotated[str | None, Meta(description="When the first attempt began.")] = None
