@@ -1,0 +1,42 @@
+"""`python -m tests.cluster.testbed {packages,build,run,shell}`: what `make` calls."""
+
+import argparse
+import sys
+
+from tests.cluster.testbed import isolated, requirements, shell
+from tests.cluster.testbed.errors import ClusterError
+
+
+def main(arguments: list[str]) -> int:
+    """Do what the words say; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tests.cluster.testbed", description=__doc__)
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    verbs.add_parser("packages", help="print the Debian packages that the cluster needs")
+    verbs.add_parser("build", help="build everything that needs the network")
+    verbs.add_parser("shell", help="open a shell in a cluster")
+    verbs.add_parser("inside-shell")
+    verbs.add_parser("run", help="run a command where a cluster can be started").add_argument("command", nargs="+")
+    options = parser.parse_args(arguments)
+    try:
+        return _do(options)
+    except ClusterError as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def _do(options: argparse.Namespace) -> int:
+    if options.verb == "packages":
+        print(" ".join(requirements.APT_PACKAGES))
+    elif options.verb == "build":
+        isolated.prepare()
+    elif options.verb == "run":
+        return isolated.run(options.command)
+    elif options.verb == "shell":
+        return isolated.run([sys.executable, "-m", "tests.cluster.testbed", "inside-shell"])
+    else:
+        return shell.main()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

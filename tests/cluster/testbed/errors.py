@@ -1,0 +1,5 @@
+"""The one exception of the testbed; its text is a sentence for a person."""
+
+
+class ClusterError(Exception):
+    """Something about the cluster went wrong; `str()` of it is the whole message."""

@@ -1,0 +1,78 @@
+"""Run a command in namespaces of its own, with everything that the cluster needs prepared outside before."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.cluster.testbed import build, images, requirements, runs, stores
+from tests.cluster.testbed.errors import ClusterError
+from tests.cluster.testbed.paths import REPOSITORY, cache
+from tests.cluster.testbed.prepared import VARIABLE, Prepared
+from tests.cluster.testbed.progress import say
+
+INIT = Path(__file__).with_name("init.py")
+
+
+def prepare() -> tuple[Path, list[Path]]:
+    """Make everything that needs the network: (the folder of programs, the image stores)."""
+    missing = requirements.missing()
+    if missing:
+        raise ClusterError(missing[0])
+    programs = build.binaries()
+    chain = stores.ensure(programs, images.every())
+    return programs, chain
+
+
+def run(command: Sequence[str]) -> int:
+    """Run `command` inside and return its exit status. Nothing of it is left behind."""
+    programs, chain = prepare()
+    runs.remove_leftovers()
+    held = stores.hold(chain)
+    stores.prune()
+    folder, lock = runs.create()
+    Prepared(folder, programs, chain[-1]).save()
+    end, begin = os.pipe()
+    reaper = subprocess.Popen(
+        [sys.executable, "-m", "tests.cluster.testbed.reaper", str(end), str(folder)],
+        cwd=REPOSITORY,
+        pass_fds=(end, lock, *held),
+        start_new_session=True,
+        stdin=subprocess.DEVNULL,
+    )
+    try:
+        status = _run_inside(command, programs, folder)
+        if status != 0:
+            _keep_logs(folder)
+        return status
+    finally:
+        os.close(begin)
+        reaper.wait()
+        for descriptor in (end, lock, *held):
+            os.close(descriptor)
+
+
+def _run_inside(command: Sequence[str], programs: Path, folder: Path) -> int:
+    environment = {**os.environ, VARIABLE: str(folder), "PATH": f"{programs}:{os.environ['PATH']}"}
+    # setpriv: the kernel kills unshare when we die, and with it the first process inside, and so all of them.
+    guarded = ["setpriv", "--pdeathsig", "KILL", *requirements.ISOLATE, sys.executable, str(INIT), "--", *command]
+    process = subprocess.Popen(guarded, env=environment)
+    interrupted = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the command inside
+    signal.signal(signal.SIGTERM, lambda *_: process.kill())
+    try:
+        return process.wait()
+    finally:
+        signal.signal(signal.SIGINT, interrupted)
+
+
+def _keep_logs(folder: Path) -> None:
+    target = cache() / "last-failure"
+    shutil.rmtree(target, ignore_errors=True)
+    for log in folder.rglob("*.log"):
+        path = target / log.relative_to(folder)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(log, path)
+    say(f"the logs of the cluster are in {target}")
