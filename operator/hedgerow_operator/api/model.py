@@ -15,6 +15,11 @@ class StrictModel(Model, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A frozen part of an object that the user writes; unknown fields are refused."""
 
 
+def list_keyed_by(name: str) -> dict[str, Any]:
+    """Schema of a list with one entry for each value of this field, merged entry by entry by server-side apply."""
+    return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [name]}
+
+
 def to_builtins(value: Any) -> Any:
     """Dicts, lists, text, numbers and booleans with the camelCase names of the API.
 

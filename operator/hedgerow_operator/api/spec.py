@@ -40,7 +40,11 @@ class LocalSpec(StrictModel, frozen=True, kw_only=True):
 
     command: Annotated[
         tuple[Annotated[str, Meta(max_length=65536)], ...],
-        Meta(description="Program of one rank and its arguments, such as [python, train.py].", max_length=1024),
+        Meta(
+            description="Program of one rank and its arguments, such as [python, train.py].",
+            min_length=1,
+            max_length=1024,
+        ),
     ]
     env: Annotated[
         tuple[EnvVar, ...], Meta(description="Environment variables, added to those of hedgerow.", max_length=1024)

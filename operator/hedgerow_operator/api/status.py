@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from hedgerow_operator.api.model import Model
+from hedgerow_operator.api.model import Model, list_keyed_by
 
 MAX_HISTORY = 10
 
@@ -124,7 +124,10 @@ class BadCheckpoint(Model, frozen=True, kw_only=True):
 class TrainingJobStatus(Model, frozen=True, kw_only=True):
     """What is known about the job. The conditions are the truth; state and reason sum them up for display."""
 
-    conditions: Annotated[tuple[Condition, ...], Meta(description="State of the job, one entry a type.")] = ()
+    conditions: Annotated[
+        tuple[Condition, ...],
+        Meta(description="State of the job, one entry a type.", extra_json_schema=list_keyed_by("type")),
+    ] = ()
     observed_generation: Annotated[int, Meta(description="Generation of the spec that was last acted on.")] = 0
     state: Annotated[str, Meta(description="The conditions in one word.")] = ""
     reason: Annotated[str, Meta(description="Why, in one word.")] = ""
@@ -160,7 +163,10 @@ class TrainingJobStatus(Model, frozen=True, kw_only=True):
         tuple[HistoryEntry, ...],
         Meta(description="The last attempts that ended, oldest first.", max_length=MAX_HISTORY),
     ] = ()
-    excluded_nodes: Annotated[tuple[ExcludedNode, ...], Meta(description="Nodes that this job avoids.")] = ()
+    excluded_nodes: Annotated[
+        tuple[ExcludedNode, ...],
+        Meta(description="Nodes that this job avoids.", extra_json_schema=list_keyed_by("name")),
+    ] = ()
     stopping: Annotated[Stopping | None, Meta(description="Set while the current attempt is being ended.")] = None
     ledger: Annotated[Ledger, Meta(description="What goodput is computed from.")] = Ledger()
     fenced_attempt: Annotated[int, Meta(description="Newest attempt whose launchers are told to stop.")] = 0

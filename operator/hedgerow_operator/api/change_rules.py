@@ -1,0 +1,41 @@
+"""What may not change after a job was created: everything that its running ranks were started with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import attrgetter
+
+from hedgerow_operator.api.rule import ChangeRule
+
+_MESSAGE = (
+    "{field} cannot change after creation; delete the job and create it again with the new value (checkpoints stay; "
+    "to only pause it, set suspend: true)"
+)
+
+
+def _fixed(field: str, read: Callable[[object], object]) -> ChangeRule:
+    return ChangeRule(
+        field=field, cel=f"self.{field} == oldSelf.{field}", message=_MESSAGE.format(field=field), read=read
+    )
+
+
+def _fixed_optional(field: str) -> ChangeRule:
+    return ChangeRule(
+        field=field,
+        cel=f"has(self.{field}) == has(oldSelf.{field}) && (!has(self.{field}) || self.{field} == oldSelf.{field})",
+        message=_MESSAGE.format(field=field),
+        read=attrgetter(field),
+    )
+
+
+CHANGE_RULES = (
+    _fixed("workers", attrgetter("workers")),
+    _fixed("ranksPerWorker", attrgetter("ranks_per_worker")),
+    _fixed("masterPort", attrgetter("master_port")),
+    _fixed_optional("kubernetes"),
+    _fixed_optional("local"),
+    _fixed("heartbeat", attrgetter("heartbeat")),
+    _fixed_optional("checkpoint"),
+    _fixed("recovery.graceSeconds", attrgetter("recovery.grace_seconds")),
+    _fixed("recovery.fenceSeconds", attrgetter("recovery.fence_seconds")),
+)

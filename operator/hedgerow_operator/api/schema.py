@@ -1,0 +1,97 @@
+"""Structural schemas (apiextensions v1) of the API structs: one source for the CRD and for checks without a server."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import msgspec
+
+from hedgerow_operator.api.pod_template import PodTemplate
+from hedgerow_operator.api.spec import TrainingJobSpec
+from hedgerow_operator.api.status import TrainingJobStatus
+
+Schema = dict[str, Any]
+
+KEPT_OPEN = "x-kubernetes-preserve-unknown-fields"
+_NOT_STRUCTURAL = frozenset({"title", "$ref", "anyOf", "additionalProperties", "default"})
+
+
+@functools.cache
+def training_job_schema() -> Schema:
+    """Schema of a whole TrainingJob without its rules; shared, not to be changed."""
+    spec = structural(TrainingJobSpec)
+    spec["properties"]["kubernetes"]["properties"]["template"] = _opened(structural(PodTemplate))
+    return {
+        "type": "object",
+        "description": "A distributed training job that is watched, and brought back when it stalls.",
+        "properties": {
+            "apiVersion": {"type": "string", "description": "hedgerow.dev/v1alpha1."},
+            "kind": {"type": "string", "description": "TrainingJob."},
+            "metadata": {"type": "object", "properties": {"name": {"type": "string"}}},
+            "spec": spec,
+            "status": _without_defaults(structural(TrainingJobStatus)),
+        },
+        "required": ["spec"],
+    }
+
+
+def structural(kind: type[msgspec.Struct]) -> Schema:
+    """The structural schema of a struct: references inlined, defaults kept, nothing nullable."""
+    (reference,), components = msgspec.json.schema_components([kind], ref_template="{name}")
+    return _cleaned(reference, components)
+
+
+def _cleaned(node: Schema, components: dict[str, Schema]) -> Schema:
+    merged = _merged(node, components)
+    cleaned = {name: value for name, value in merged.items() if name not in _NOT_STRUCTURAL}
+    if "enum" in merged:
+        cleaned["type"] = "string"
+    if "properties" in merged:
+        cleaned["properties"] = {name: _cleaned(entry, components) for name, entry in merged["properties"].items()}
+    if "items" in merged:
+        cleaned["items"] = _cleaned(merged["items"], components)
+    if isinstance(merged.get("additionalProperties"), dict):
+        cleaned["additionalProperties"] = _cleaned(merged["additionalProperties"], components)
+    if not cleaned.get("required", True):
+        del cleaned["required"]
+    return cleaned | _default(merged)
+
+
+def _merged(node: Schema, components: dict[str, Schema]) -> Schema:
+    """The node with what it refers to, or with the one type that it has besides null; its own words win."""
+    if "anyOf" in node:
+        (value,) = (option for option in node["anyOf"] if option != {"type": "null"})
+        return _merged(value, components) | node
+    if "$ref" in node:
+        return components[node["$ref"]] | node
+    return node
+
+
+def _default(node: Schema) -> Schema:
+    """Its default. That of an object is {}, so that each default is written once, at the field itself."""
+    default = node.get("default")
+    if isinstance(default, dict):
+        return {"default": {}} if default else {}
+    return {"default": default} if default not in (None, "", ()) else {}
+
+
+def _without_defaults(schema: Schema) -> Schema:
+    """The schema where nothing is filled in."""
+    return _mapped({name: value for name, value in schema.items() if name != "default"}, _without_defaults)
+
+
+def _opened(schema: Schema) -> Schema:
+    """The schema where nothing is filled in and every object keeps the fields that it does not know."""
+    opened = {name: value for name, value in schema.items() if name != "default"}
+    if "properties" in opened:
+        opened[KEPT_OPEN] = True
+    return _mapped(opened, _opened)
+
+
+def _mapped(schema: Schema, change: Any) -> Schema:
+    if "properties" in schema:
+        schema["properties"] = {name: change(entry) for name, entry in schema["properties"].items()}
+    if "items" in schema:
+        schema["items"] = change(schema["items"])
+    return schema
