@@ -1,0 +1,1 @@
+"""The outside world, each part behind a Protocol that reconcile defines."""

@@ -1,0 +1,1 @@
+"""Kubernetes: where TrainingJobs are stored and placements run as Indexed Jobs."""

@@ -1,0 +1,38 @@
+"""Paths of the API server that the operator calls."""
+
+from __future__ import annotations
+
+from hedgerow_operator.api.labels import API_VERSION, TRAINING_JOB_PLURAL
+
+TOKEN_REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"  # noqa: S105  (a path)
+OUR_API = f"/apis/{API_VERSION}"
+
+
+def training_job(namespace: str, name: str) -> str:
+    """One TrainingJob."""
+    return f"{OUR_API}/namespaces/{namespace}/{TRAINING_JOB_PLURAL}/{name}"
+
+
+def jobs(namespace: str) -> str:
+    """The Jobs of a namespace."""
+    return f"/apis/batch/v1/namespaces/{namespace}/jobs"
+
+
+def pods(namespace: str) -> str:
+    """The pods of a namespace."""
+    return f"/api/v1/namespaces/{namespace}/pods"
+
+
+def events(namespace: str) -> str:
+    """The events of a namespace."""
+    return f"/api/v1/namespaces/{namespace}/events"
+
+
+def leases(namespace: str) -> str:
+    """The leases of a namespace."""
+    return f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases"
+
+
+def node(name: str) -> str:
+    """One node."""
+    return f"/api/v1/nodes/{name}"
