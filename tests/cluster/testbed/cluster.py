@@ -43,7 +43,7 @@ class Cluster:
             "controller-manager", components.controller_manager(site, node_grace_seconds)
         )
         self.scheduler = self._daemon("scheduler", components.scheduler(site))
-        self.proxy = self._daemon("proxy", components.proxy(site, "control-plane"))
+        self.proxy = self._daemon("proxy", components.proxy(site, "node1"))
         self.dns = self._daemon("dns", components.dns(site))
         self.nodes = [Node(site, index, prepared.store) for index in range(1, nodes + 1)]
 

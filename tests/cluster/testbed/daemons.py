@@ -3,8 +3,9 @@
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 from tests.cluster.testbed import processes
 from tests.cluster.testbed.errors import ClusterError
@@ -13,15 +14,20 @@ from tests.cluster.testbed.waiting import wait_for
 STOP_SECONDS = 20
 
 
-class Daemon:
-    """One program. `log` gets its output; `enter`, when given, is process 1 of the node it runs in."""
+class Host(Protocol):
+    """Another machine to run a program on."""
 
-    def __init__(
-        self, name: str, command: Sequence[str | Path], log: Path, enter: Callable[[], int] | None = None
-    ) -> None:
+    def entry(self) -> list[str]:
+        """The words before a command that make it run there, as the only child of its launcher."""
+
+
+class Daemon:
+    """One program. `log` gets its output; it runs on `host`, else here."""
+
+    def __init__(self, name: str, command: Sequence[str | Path], log: Path, host: Host | None = None) -> None:
         self.name, self.log = name, log
         self._command = [str(part) for part in command]
-        self._enter = enter
+        self._host = host
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -34,20 +40,19 @@ class Daemon:
         """The process id as seen from the control plane."""
         if self._process is None or not self.running:
             raise ClusterError(f"{self.name} does not run; its log is {self.log}.")
-        if self._enter is None:
+        if self._host is None:
             return self._process.pid
-        # nsenter stays in front as the parent: what it started is its one child.
         return wait_for(f"{self.name} to start", lambda: processes.children(self._launcher()))[0]
 
     def start(self) -> None:
         """Start it; nothing to do when it runs."""
         if self.running:
             return
-        prefix = ["nsenter", "--target", str(self._enter()), "--net", "--mount", "--pid", "--"] if self._enter else []
+        entry = self._host.entry() if self._host else []
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as output:
             self._process = subprocess.Popen(
-                [*prefix, *self._command],
+                [*entry, *self._command],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -8,13 +8,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.cluster.testbed import build, images, requirements, runs, stores
+from tests.cluster.testbed import build, images, init, requirements, runs, stores
 from tests.cluster.testbed.errors import ClusterError
 from tests.cluster.testbed.paths import REPOSITORY, cache
 from tests.cluster.testbed.prepared import VARIABLE, Prepared
 from tests.cluster.testbed.progress import say
-
-INIT = Path(__file__).with_name("init.py")
 
 
 def prepare() -> tuple[Path, list[Path]]:
@@ -58,8 +56,18 @@ def run(command: Sequence[str]) -> int:
 def _run_inside(command: Sequence[str], programs: Path, folder: Path) -> int:
     environment = {**os.environ, VARIABLE: str(folder), "PATH": f"{programs}:{os.environ['PATH']}"}
     # setpriv: the kernel kills unshare when we die, and with it the first process inside, and so all of them.
-    guarded = ["setpriv", "--pdeathsig", "KILL", *requirements.ISOLATE, sys.executable, str(INIT), "--", *command]
-    process = subprocess.Popen(guarded, env=environment)
+    guarded = [
+        "setpriv",
+        "--pdeathsig",
+        "KILL",
+        *requirements.ISOLATE,
+        sys.executable,
+        "-m",
+        init.__name__,
+        "--",
+        *command,
+    ]
+    process = subprocess.Popen(guarded, cwd=REPOSITORY, env=environment)
     interrupted = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the command inside
     signal.signal(signal.SIGTERM, lambda *_: process.kill())
     try:

@@ -45,7 +45,7 @@ def pod_network(cable: Cable) -> str:
 
 
 def kubelet(site: Site, cable: Cable, folder: Path, socket: Path) -> str:
-    """KubeletConfiguration as JSON. The pods of a node are under one cgroup of its own."""
+    """KubeletConfiguration as JSON."""
     keys = site.certificates
     settings = {
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
@@ -73,7 +73,6 @@ def kubelet(site: Site, cable: Cable, folder: Path, socket: Path) -> str:
         "evictionHard": {"memory.available": "50Mi"},
         "imageGCHighThresholdPercent": 100,
         "cgroupDriver": "cgroupfs",
-        "cgroupRoot": f"{site.cgroup}/{cable.device}",
         "cgroupsPerQOS": False,
         "enforceNodeAllocatable": [],
         # Quick signs of life, so that a dead node is noticed quickly.

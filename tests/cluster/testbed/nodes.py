@@ -6,15 +6,17 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.cluster.testbed import cgroups, components, network, node_files, processes, stores
+from tests.cluster.testbed import cgroups, components, machine, network, node_files, processes, stores
 from tests.cluster.testbed.commands import run
 from tests.cluster.testbed.components import Site
 from tests.cluster.testbed.daemons import Daemon
 from tests.cluster.testbed.errors import ClusterError
+from tests.cluster.testbed.paths import REPOSITORY
 from tests.cluster.testbed.requirements import ISOLATE
 from tests.cluster.testbed.waiting import wait_for
 
-INIT = Path(__file__).with_name("init.py")
+# A process is in the node's control group before it enters the node, where it could not move itself any more.
+ENTER = 'while [ "$1" != -- ]; do echo 0 > "$1"; shift; done; shift; exec nsenter "$@"'
 
 
 class Node:
@@ -26,6 +28,7 @@ class Node:
         self.folder = site.work / self.name
         self.socket = self.folder / "containerd.sock"
         self._site, self._images = site, images
+        self._cgroup = f"{site.cgroup}/{self.name}"
         self._machine: subprocess.Popen[bytes] | None = None
         self.containerd = self._daemon(
             "containerd", [site.program("containerd"), "-c", self.folder / "containerd.toml"]
@@ -49,6 +52,12 @@ class Node:
         if self._machine is None or not self.running:
             raise ClusterError(f"{self.name} is off: call start() first.")
         return processes.children(self._machine.pid)[0]
+
+    def entry(self) -> list[str]:
+        """The words before a command that make it run on this node."""
+        groups = [str(path) for path in cgroups.members(f"{self._cgroup}/{machine.SYSTEM}")]
+        spaces = ["--target", str(self.pid), "--net", "--mount", "--pid", "--cgroup", "--"]
+        return ["sh", "-c", ENTER, "enter", *groups, "--", *spaces]
 
     def boot(self) -> None:
         """Switch the machine on with containerd alone, which needs no API server."""
@@ -110,7 +119,7 @@ class Node:
         run(stores.import_command(self._site.programs / "ctr", self.socket, archive))
 
     def _daemon(self, name: str, command: Sequence[str | Path]) -> Daemon:
-        return Daemon(f"{name} of {self.name}", command, self.folder / f"{name}.log", enter=lambda: self.pid)
+        return Daemon(f"{name} of {self.name}", command, self.folder / f"{name}.log", host=self)
 
     def _kubelet_command(self) -> list[str | Path]:
         return [
@@ -133,15 +142,21 @@ class Node:
         (self.folder / "containerd.toml").write_text(node_files.containerd(root, self.socket, networks))
         settings = node_files.kubelet(self._site, self.cable, self.folder, self.socket)
         (self.folder / "kubelet.json").write_text(settings)
-        cgroups.remove(f"{self._site.cgroup}/{self.name}")
+        cgroups.remove(self._cgroup)
 
     def _power_on(self) -> None:
         ready, report = os.pipe()
         environment = {**os.environ, "PATH": f"{self._site.programs}:{os.environ['PATH']}"}
         with (self.folder / "machine.log").open("ab") as output:
-            command = [*ISOLATE, sys.executable, str(INIT), "--node", str(report), "--", "sleep", "infinity"]
+            module = [sys.executable, "-m", machine.__name__, str(report), self._cgroup]
             self._machine = subprocess.Popen(
-                command, pass_fds=(report,), env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output
+                [*ISOLATE, *module],
+                cwd=REPOSITORY,
+                env=environment,
+                pass_fds=(report,),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
             )
         os.close(report)
         with os.fdopen(ready, "rb") as pipe:

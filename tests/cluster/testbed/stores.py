@@ -16,11 +16,11 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests.cluster.testbed import processes
+from tests.cluster.testbed import init, processes
 from tests.cluster.testbed.commands import run
 from tests.cluster.testbed.images import Image
 from tests.cluster.testbed.locks import exclusive, try_lock
-from tests.cluster.testbed.paths import cache
+from tests.cluster.testbed.paths import REPOSITORY, cache
 from tests.cluster.testbed.progress import step
 from tests.cluster.testbed.requirements import ISOLATE
 from tests.cluster.testbed.waiting import wait_for
@@ -28,7 +28,6 @@ from tests.cluster.testbed.waiting import wait_for
 METADATA = "io.containerd.metadata.v1.bolt"
 SNAPSHOTS = "io.containerd.snapshotter.v1.overlayfs"
 BLOBS = "io.containerd.content.v1.content/blobs/sha256"
-INIT = Path(__file__).with_name("init.py")
 KEPT = 6  # stores that stay although nobody uses them
 
 
@@ -109,8 +108,17 @@ def _import(programs: Path, archive: Path, root: Path) -> None:
             f'[grpc]\naddress = "{address}"\n'
         )
         with (folder / "log").open("wb") as log:
-            command = [*ISOLATE, sys.executable, str(INIT), "--", str(programs / "containerd"), "-c", str(settings)]
-            server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            command = [
+                *ISOLATE,
+                sys.executable,
+                "-m",
+                init.__name__,
+                "--",
+                str(programs / "containerd"),
+                "-c",
+                str(settings),
+            ]
+            server = subprocess.Popen(command, cwd=REPOSITORY, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
             wait_for("containerd", lambda: address.is_socket() and processes.accepts(address))
             run(import_command(programs / "ctr", address, archive))
