@@ -1,0 +1,150 @@
+"""Finds the TrainingJobs in a file, a folder or standard input, and says in a sentence each what is wrong."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hedgerow_operator.api.labels import GROUP, TRAINING_JOB_KIND
+from hedgerow_operator.api.training_job import TrainingJob
+from hedgerow_operator.api.validate import checked
+from hedgerow_operator.api.yaml_text import Document, YAMLTextError, read_documents
+
+STANDARD_INPUT = "-"
+SUFFIXES = (".yaml", ".yml", ".json")
+
+
+class ManifestError(Exception):
+    """One thing that is wrong: a sentence and where, as FILE:LINE or FILE."""
+
+    def __init__(self, where: str, sentence: str) -> None:
+        super().__init__(f"{where}: {sentence}")
+        self.where = where
+        self.sentence = sentence
+
+
+@dataclass(frozen=True)
+class Source:
+    """One text with manifests. folder: what relative paths in them count from."""
+
+    name: str
+    text: str
+    folder: Path
+
+
+@dataclass(frozen=True)
+class FoundJob:
+    """A job and where it is written (FILE:LINE); folder: what its workingDir counts from."""
+
+    job: TrainingJob
+    where: str
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Manifests:
+    """What was found. notes: one sentence for each object of a kind that is not Hedgerow's."""
+
+    jobs: tuple[FoundJob, ...]
+    errors: tuple[ManifestError, ...]
+    notes: tuple[str, ...]
+
+
+def load_manifests(path: str) -> Manifests:
+    """The manifests in a file, in the files of a folder (not of those inside it), or "-" for standard input."""
+    sources: list[Source] = []
+    errors: list[ManifestError] = []
+    for name in _file_names(path, errors):
+        try:
+            sources.append(_read(name))
+        except (OSError, UnicodeDecodeError) as error:
+            errors.append(ManifestError(name, _read_failure(error)))
+    found = parse_manifests(sources)
+    errors.extend(found.errors)
+    if not found.jobs and not errors:
+        errors.append(ManifestError(path, f"holds no {TRAINING_JOB_KIND}; write at least one"))
+    return Manifests(found.jobs, tuple(errors), found.notes)
+
+
+def parse_manifests(sources: Iterable[Source]) -> Manifests:
+    """The manifests in these texts. Pure."""
+    jobs: dict[tuple[str, str], FoundJob] = {}
+    errors: list[ManifestError] = []
+    notes: list[str] = []
+    for source in sources:
+        for found in _found(source):
+            if isinstance(found, str):
+                notes.append(found)
+            elif isinstance(found, ManifestError):
+                errors.append(found)
+            else:
+                key = (found.job.metadata.namespace, found.job.metadata.name)
+                first = jobs.setdefault(key, found)
+                if first is not found:
+                    errors.append(ManifestError(found.where, f'job "{key[1]}" is written at {first.where} already'))
+    return Manifests(tuple(jobs.values()), tuple(errors), tuple(notes))
+
+
+def _found(source: Source) -> Iterator[FoundJob | ManifestError | str]:
+    try:
+        for document in read_documents(source.text):
+            for place, fields in _objects(document.fields):
+                yield from _judged(source, document, place, fields)
+    except YAMLTextError as error:
+        yield ManifestError(f"{source.name}:{error.line}", str(error))
+
+
+def _objects(fields: Any) -> Iterator[tuple[str, Any]]:
+    """The objects in a document with their places: itself, or the items of a list as kubectl prints one."""
+    if isinstance(fields, dict) and str(fields.get("kind")).endswith("List") and isinstance(fields.get("items"), list):
+        yield from ((f"items[{index}]", item) for index, item in enumerate(fields["items"]))
+    else:
+        yield "", fields
+
+
+def _judged(source: Source, document: Document, place: str, fields: Any) -> Iterator[FoundJob | ManifestError | str]:
+    def where(at: str) -> str:
+        return f"{source.name}:{document.line('.'.join(part for part in (place, at) if part))}"
+
+    if _is_foreign(fields):
+        yield f"{where('')}: skipped {fields['kind']}, which needs a cluster"
+        return
+    job, problems = checked(fields)
+    yield from (ManifestError(where(problem.at), problem.sentence) for problem in problems)
+    if job is not None:
+        yield FoundJob(job, where(""), source.folder)
+
+
+def _is_foreign(fields: Any) -> bool:
+    """Whether this is a complete object of somebody else's kind."""
+    if not isinstance(fields, dict) or not fields.get("kind") or not fields.get("apiVersion"):
+        return False
+    return fields["kind"] != TRAINING_JOB_KIND and not str(fields["apiVersion"]).startswith(f"{GROUP}/")
+
+
+def _file_names(path: str, errors: list[ManifestError]) -> list[str]:
+    if path == STANDARD_INPUT or Path(path).is_file():
+        return [path]
+    if not Path(path).is_dir():
+        errors.append(ManifestError(path, "no such file or folder"))
+        return []
+    names = sorted(str(file) for file in Path(path).iterdir() if file.suffix in SUFFIXES and file.is_file())
+    if not names:
+        errors.append(ManifestError(path, f"holds no file that ends in {', '.join(SUFFIXES)}"))
+    return names
+
+
+def _read(name: str) -> Source:
+    if name == STANDARD_INPUT:
+        return Source("standard input", sys.stdin.read(), Path.cwd())
+    file = Path(name)
+    return Source(name, file.read_text(encoding="utf-8-sig"), file.resolve().parent)
+
+
+def _read_failure(error: OSError | UnicodeDecodeError) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return f"is not UTF-8 text (byte {error.start})"
+    return f"cannot be read: {error.strerror}"

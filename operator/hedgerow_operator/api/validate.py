@@ -1,0 +1,93 @@
+"""The checks that the API server makes on a TrainingJob, for places where there is none. Pure."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from hedgerow_operator.api.labels import API_VERSION, TRAINING_JOB_KIND
+from hedgerow_operator.api.metadata import ObjectMeta
+from hedgerow_operator.api.pod_template import read_template
+from hedgerow_operator.api.problem import Problem, blame
+from hedgerow_operator.api.rules import CHANGE_RULES, RULES
+from hedgerow_operator.api.schema import Schema, structural, training_job_schema
+from hedgerow_operator.api.spec import TrainingJobSpec
+from hedgerow_operator.api.structure import structure_problems, without_nulls
+from hedgerow_operator.api.training_job import TrainingJob, training_job
+
+_NAMESPACE_PATTERN = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
+
+# Written by the API server; in a manifest when it was read back from a cluster.
+_SERVER_FIELDS = ("managedFields", "generateName", "selfLink", "deletionGracePeriodSeconds")
+
+# The value that the rules of each place are about; None where the job has no such part.
+_PLACES: dict[str, Callable[[TrainingJob], Any]] = {
+    "": lambda job: job,
+    "spec": lambda job: job.spec,
+    "spec.cost.gpuHourUSD": lambda job: job.spec.cost and job.spec.cost.gpu_hour_usd,
+    "spec.local": lambda job: job.spec.local,
+    "spec.kubernetes.template": lambda job: job.spec.kubernetes and read_template(job.spec.kubernetes.template),
+}
+
+
+def checked(fields: Any) -> tuple[TrainingJob | None, tuple[Problem, ...]]:
+    """The job in one manifest, or what is wrong with it. Rules are looked at once the structure is right.
+
+    ``fields``: the manifest as plain objects. Its status is left out: that is the server's to write.
+    """
+    header = tuple(header_problems(fields))
+    if header:
+        return None, header
+    schema = manifest_schema()
+    written = without_nulls({name: entry for name, entry in fields.items() if name != "status"}, schema)
+    problems = tuple(structure_problems(written, schema))
+    if problems:
+        return None, problems
+    job = training_job(written)
+    broken = tuple(rule_problems(job))
+    return (None, broken) if broken else (job, ())
+
+
+def header_problems(fields: Any) -> Iterator[Problem]:
+    """What is wrong with apiVersion and kind of an object that is meant to be ours."""
+    if not isinstance(fields, dict):
+        yield Problem("", "a manifest must be an object with apiVersion, kind, metadata and spec")
+        return
+    version, kind = fields.get("apiVersion"), fields.get("kind")
+    if not version or not kind:
+        yield Problem(
+            "", f"apiVersion or kind is missing; write apiVersion: {API_VERSION} and kind: {TRAINING_JOB_KIND}"
+        )
+    elif kind != TRAINING_JOB_KIND:
+        yield blame("kind", f"there is no {kind} in {version}; write kind: {TRAINING_JOB_KIND}")
+    elif version != API_VERSION:
+        yield blame("apiVersion", f"there is no {kind} in {version}; write apiVersion: {API_VERSION}")
+
+
+def rule_problems(job: TrainingJob) -> Iterator[Problem]:
+    """The rules that the job breaks."""
+    for rule in RULES:
+        value = _PLACES[rule.at](job)
+        if value is not None and not rule.holds(value):
+            yield blame(rule.place, rule.message)
+    if re.fullmatch(_NAMESPACE_PATTERN, job.metadata.namespace) is None:
+        yield blame("metadata.namespace", "write at most 63 lower-case letters, digits and '-', such as team-a")
+
+
+def change_problems(old: TrainingJobSpec, new: TrainingJobSpec) -> Iterator[Problem]:
+    """What ``new`` may not change of the job that was created with ``old``."""
+    for rule in CHANGE_RULES:
+        if rule.read(old) != rule.read(new):
+            yield blame(rule.place, rule.message)
+
+
+@functools.cache
+def manifest_schema() -> Schema:
+    """Schema of what a user may write; shared, not to be changed."""
+    schema = training_job_schema()
+    metadata = structural(ObjectMeta)
+    metadata["properties"] |= {name: {} for name in _SERVER_FIELDS}
+    properties = {name: entry for name, entry in schema["properties"].items() if name != "status"}
+    return {**schema, "properties": properties | {"metadata": metadata}, "required": ["metadata", "spec"]}

@@ -1,0 +1,136 @@
+"""Reads YAML 1.2 (and so JSON) into plain objects and remembers the line of each field."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.constructor import SafeConstructor
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+# Far above any manifest; a few lines of anchors can stand for billions of fields.
+_MAX_FIELDS = 100_000
+_MAX_DEPTH = 100
+
+_TAG = "tag:yaml.org,2002:"
+_MERGE = f"{_TAG}merge"
+
+
+class YAMLTextError(ValueError):
+    """Text that cannot be read, in one sentence; line counts from 1."""
+
+    def __init__(self, sentence: str, line: int) -> None:
+        super().__init__(sentence)
+        self.line = line
+
+
+@dataclass(frozen=True)
+class Document:
+    """One YAML document. lines: place, such as spec.health.phases[1], to the line that it is written in."""
+
+    fields: Any
+    lines: Mapping[str, int]
+
+    def line(self, at: str) -> int:
+        """The line of this place, or of the nearest thing around it that was written."""
+        while at and at not in self.lines:
+            at = at[: max(at.rfind("."), at.rfind("["), 0)]
+        return self.lines.get(at, 1)
+
+
+def read_documents(text: str) -> Iterator[Document]:
+    """Every document that holds something; YAMLTextError at the first thing that cannot be read."""
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Constructor = _Constructor
+    try:
+        for node in yaml.compose_all(io.StringIO(text)):
+            if node is None or node.tag == f"{_TAG}null":
+                continue
+            reader = _Reader(yaml.constructor)
+            yield Document(reader.read(node, ""), reader.lines)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise YAMLTextError(_sentence(error), mark.line + 1 if mark else 1) from None
+    except YAMLError as error:
+        raise YAMLTextError(f"not valid YAML: {error}".splitlines()[0], 1) from None
+    except RecursionError:
+        raise YAMLTextError(f"nested more than {_MAX_DEPTH} levels deep", 1) from None
+
+
+class _Constructor(SafeConstructor):
+    """Scalars by the rules of YAML 1.2's core schema, where a date is text."""
+
+
+_Constructor.add_constructor(f"{_TAG}timestamp", SafeConstructor.construct_yaml_str)
+
+
+class _Reader:
+    def __init__(self, constructor: Any) -> None:
+        self.lines: dict[str, int] = {}
+        self._constructor = constructor
+        self._fields = 0
+
+    def read(self, node: Node, at: str, depth: int = 0) -> Any:
+        self._fields += 1
+        if self._fields > _MAX_FIELDS or depth > _MAX_DEPTH:
+            raise YAMLTextError(
+                f"more than {_MAX_FIELDS} fields or {_MAX_DEPTH} levels; does an anchor contain itself?", _line(node)
+            )
+        self.lines.setdefault(at, _line(node))
+        if isinstance(node, MappingNode):
+            return self._mapping(node, at, depth)
+        if isinstance(node, SequenceNode):
+            return [self.read(entry, f"{at}[{index}]", depth + 1) for index, entry in enumerate(node.value)]
+        return self._scalar(node)
+
+    def _mapping(self, node: MappingNode, at: str, depth: int) -> dict[str, Any]:
+        fields: dict[str, Any] = {}
+        merged: dict[str, Any] = {}
+        for key, value in node.value:
+            if key.tag == _MERGE:
+                merged = self._merged(value, at, depth) | merged
+                continue
+            name = self._name(key)
+            if name in fields:
+                raise YAMLTextError(f'"{name}" is written twice in the same place; keep one of them', _line(key))
+            inner = f"{at}.{name}" if at else name
+            self.lines[inner] = _line(key)
+            fields[name] = self.read(value, inner, depth + 1)
+        return merged | fields
+
+    def _merged(self, node: Node, at: str, depth: int) -> dict[str, Any]:
+        merged: dict[str, Any] = {}
+        for source in reversed(node.value if isinstance(node, SequenceNode) else [node]):
+            fields = self.read(source, at, depth + 1)
+            if not isinstance(fields, dict):
+                raise YAMLTextError("<<: must be followed by an alias of an object, such as *defaults", _line(node))
+            merged |= fields
+        return merged
+
+    def _name(self, key: Node) -> str:
+        if not isinstance(key, ScalarNode):
+            raise YAMLTextError("a field name must be text", _line(key))
+        return str(key.value)
+
+    def _scalar(self, node: Node) -> Any:
+        value = self._constructor.construct_object(node)
+        if value is not None and not isinstance(value, bool | int | float | str):
+            raise YAMLTextError(
+                f"a value of type {str(node.tag).removeprefix(_TAG)} has no place in a manifest", _line(node)
+            )
+        return value
+
+
+def _line(node: Node) -> int:
+    return int(node.start_mark.line) + 1
+
+
+def _sentence(error: MarkedYAMLError) -> str:
+    problem = str(error.problem or error.context or "cannot be read").splitlines()[0]
+    if "\\t" in problem:
+        return "a tab cannot indent YAML; write spaces instead"
+    return f"not valid YAML: {problem}"
