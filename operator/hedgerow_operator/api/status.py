@@ -82,6 +82,7 @@ class HistoryEntry(Model, frozen=True, kw_only=True):
     ranks: Annotated[tuple[int, ...], Meta(description="Guilty ranks.")] = ()
     node: Annotated[str | None, Meta(description="Node of the guilty ranks.")] = None
     fault: Annotated[str | None, Meta(description="Exception of the training script that ended it.")] = None
+    counted: Annotated[bool, Meta(description="Its end counts for maxRestarts.")] = True
 
 
 class ExcludedNode(Model, frozen=True, kw_only=True):
@@ -141,6 +142,7 @@ class TrainingJobStatus(Model, frozen=True, kw_only=True):
     restarts: Annotated[int, Meta(description="Attempts after the first.")] = 0
     restarts_counted: Annotated[int, Meta(description="Those that count for maxRestarts.")] = 0
     no_progress: Annotated[int, Meta(description="Attempts in a row without a newer checkpoint.")] = 0
+    progress_judged: Annotated[int, Meta(description="Newest attempt that noProgress accounts for.")] = 0
     step: Annotated[int | None, Meta(description="Last step that every rank finished.")] = None
     step_millis: Annotated[StepMillis | None, Meta(description="Length of recent steps.")] = None
     ranks: Annotated[RanksStatus | None, Meta(description="Which ranks report.")] = None
