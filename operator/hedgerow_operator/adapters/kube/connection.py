@@ -1,0 +1,48 @@
+"""How the API server is reached: KUBECONFIG or ~/.kube/config where there is one, else the pod's own account."""
+
+from __future__ import annotations
+
+import os
+from importlib.metadata import version
+from pathlib import Path
+
+from kubernetes.aio.client import ApiClient, Configuration
+from kubernetes.aio.config import ConfigException, load_incluster_config, load_kube_config
+
+DEFAULT_KUBECONFIG = "~/.kube/config"
+
+
+class NotConfigured(Exception):
+    """Nothing says where the API server is; the message is one sentence for the user."""
+
+
+async def load_configuration() -> Configuration:
+    """The client configuration; tokens are read anew as they rotate. Raises NotConfigured."""
+    configuration = Configuration()
+    files = _kubeconfig()
+    try:
+        if files:
+            await load_kube_config(  # type: ignore[no-untyped-call]
+                config_file=files, client_configuration=configuration
+            )
+        else:
+            load_incluster_config(client_configuration=configuration)  # type: ignore[no-untyped-call]
+    except ConfigException as error:
+        raise NotConfigured(
+            f"cannot tell how to reach a Kubernetes API server ({error}): "
+            f"set KUBECONFIG, write {DEFAULT_KUBECONFIG}, or run in a pod with a service account"
+        ) from error
+    return configuration
+
+
+def _kubeconfig() -> str:
+    """The files to read, as KUBECONFIG lists them; empty when there is none."""
+    files = os.environ.get("KUBECONFIG") or str(Path(DEFAULT_KUBECONFIG).expanduser())
+    return files if any(Path(file).is_file() for file in files.split(os.pathsep) if file) else ""
+
+
+def make_client(configuration: Configuration) -> ApiClient:
+    """A client that names itself."""
+    client = ApiClient(configuration)
+    client.user_agent = f"hedgerow-operator/{version('hedgerow')}"
+    return client
