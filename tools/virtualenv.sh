@@ -4,7 +4,7 @@
 set -eu
 
 venv=$1
-here=$(dirname "$0")
+here=${0%/*}
 
 supported() {
     "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1
