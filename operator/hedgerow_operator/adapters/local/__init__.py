@@ -1,0 +1,1 @@
+"""Runs on this machine: job objects are files, placements are processes."""

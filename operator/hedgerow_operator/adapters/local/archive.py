@@ -1,0 +1,21 @@
+"""The launcher as one archive in the state directory."""
+
+import hashlib
+import tempfile
+from pathlib import Path
+
+from hedgerow import pack
+from hedgerow_operator.adapters.local.files import write_whole
+from hedgerow_operator.adapters.local.paths import StatePaths
+
+
+def ensure_archive(paths: StatePaths) -> Path:
+    """Path of the archive of the installed launcher; made when it is not there yet."""
+    with tempfile.TemporaryDirectory(prefix="hedgerow-") as folder:
+        packed = Path(folder) / "hedgerow.pyz"
+        pack.write(str(packed))
+        data = packed.read_bytes()
+    path = paths.launcher(hashlib.sha256(data).hexdigest()[:12])
+    if not path.exists():
+        write_whole(path, data)
+    return path

@@ -1,0 +1,55 @@
+"""Where everything lies below the state directory."""
+
+from pathlib import Path
+
+from hedgerow_operator.api.labels import TRAINING_JOB_KIND
+from hedgerow_operator.reconcile.ports import JobKey
+
+
+class StatePaths:
+    """Names of all files of one state directory."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.absolute()
+        self.lock = self.root / "lock"
+        self.address = self.root / "address"
+
+    def object(self, key: JobKey) -> Path:
+        """The whole job object, as YAML."""
+        return self.root / key.namespace / TRAINING_JOB_KIND / f"{key.name}.yaml"
+
+    def objects(self) -> list[Path]:
+        """The objects that are there, sorted by name."""
+        return sorted(self.root.glob(f"*/{TRAINING_JOB_KIND}/*.yaml"))
+
+    def job(self, key: JobKey) -> Path:
+        """Directory of a job's token, records and logs."""
+        return self.root / key.namespace / key.name
+
+    def token(self, key: JobKey) -> Path:
+        """What the job's launchers prove themselves with."""
+        return self.job(key) / "token"
+
+    def placement(self, key: JobKey, attempt: int) -> Path:
+        """Directory of one placement."""
+        return self.job(key) / f"placement-{attempt}"
+
+    def record(self, key: JobKey, attempt: int) -> Path:
+        """Which processes the placement was started as."""
+        return self.placement(key, attempt) / "placement.json"
+
+    def records(self, key: JobKey) -> list[Path]:
+        """The records that are there."""
+        return sorted(self.job(key).glob("placement-*/placement.json"))
+
+    def log(self, key: JobKey, attempt: int, worker: int) -> Path:
+        """What the ranks of one worker print."""
+        return self.placement(key, attempt) / f"worker-{worker}.log"
+
+    def exit_code(self, key: JobKey, attempt: int, worker: int) -> Path:
+        """Exit code of a launcher that has ended."""
+        return self.placement(key, attempt) / f"worker-{worker}.exit"
+
+    def launcher(self, digest: str) -> Path:
+        """The launcher as one archive; named by its content, because running launchers go on reading theirs."""
+        return self.root / f"hedgerow-{digest}.pyz"

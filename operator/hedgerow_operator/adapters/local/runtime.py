@@ -1,0 +1,207 @@
+"""Placements as processes of this machine. A worker is one launcher, in a session of its own, with its ranks below.
+
+Launchers outlive the controller. They are found again by their environment, so that a controller that was killed
+between starting and recording one never starts it twice.
+"""
+
+import asyncio
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+
+import msgspec
+
+from hedgerow_operator.adapters.local.archive import ensure_archive
+from hedgerow_operator.adapters.local.errors import StateError
+from hedgerow_operator.adapters.local.file_jobs import key_of
+from hedgerow_operator.adapters.local.files import read_text
+from hedgerow_operator.adapters.local.launch import command_line, launcher_environment
+from hedgerow_operator.adapters.local.paths import StatePaths
+from hedgerow_operator.adapters.local.processes import (
+    Identity,
+    Member,
+    boot_id,
+    identify,
+    is_alive,
+    members,
+    send_signal,
+)
+from hedgerow_operator.adapters.local.records import Record, boottime, read_record, write_record
+from hedgerow_operator.adapters.local.seen import placement_seen
+from hedgerow_operator.adapters.local.tokens import ensure_token
+from hedgerow_operator.adapters.local.watch import ProcessWatch
+from hedgerow_operator.api.training_job import TrainingJob
+from hedgerow_operator.core.seen import PlacementSeen
+from hedgerow_operator.reconcile.ports import JobKey, Refused, Unreachable
+
+# What a launcher needs beyond the ranks' grace to end by itself.
+_LAUNCHER_SECONDS = 10.0
+
+
+class LocalRuntime:
+    """See reconcile.ports.Runtime. on_change: a process of this job has ended."""
+
+    fences_by_time = False
+
+    def __init__(self, paths: StatePaths, clock: Callable[[], float], on_change: Callable[[JobKey], None]) -> None:
+        self._paths = paths
+        self._clock = clock
+        self._on_change = on_change
+        self._boot = boot_id()
+        self._archive = ensure_archive(paths)
+        self._children: list[subprocess.Popen[bytes]] = []
+        self._watch = ProcessWatch()
+        self._adopted: set[str] = set()
+
+    def close(self) -> None:
+        """Stop watching; launchers live on."""
+        self._watch.close()
+
+    async def placements(self, job: TrainingJob) -> tuple[PlacementSeen, ...]:
+        """See Runtime. Completes a placement whose creation was cut short, and forgets those that are gone."""
+        self._reap()
+        found = await self._members(job)
+        self._adopt(job, found)
+        seen = []
+        for record in self._records(job):
+            alive = self._alive(record, found)
+            if record.asked is not None and not alive:
+                self._paths.record(key_of(job), record.attempt).unlink(missing_ok=True)
+                continue
+            if record.asked is None and record.attempt == job.status.placement:
+                record, started = self._complete(job, record, alive)
+                alive |= started
+            self._watch_all(job, record)
+            seen.append(placement_seen(record, alive, self._exit_codes(job, record), self._clock()))
+        return tuple(seen)
+
+    async def create(self, job: TrainingJob, attempt: int, excluded_nodes: tuple[str, ...]) -> None:
+        """See Runtime. There is no other machine to exclude this one for."""
+        if any(record.attempt == attempt for record in self._records(job)):
+            return
+        ensure_token(self._paths, key_of(job))
+        for worker in range(job.spec.workers):
+            self._paths.exit_code(key_of(job), attempt, worker).unlink(missing_ok=True)
+        record = Record(
+            uid=job.metadata.uid,
+            attempt=attempt,
+            workers=job.spec.workers,
+            boot=self._boot,
+            created=self._clock(),
+        )
+        write_record(self._paths.record(key_of(job), attempt), record)
+        alive = self._alive(record, await self._members(job))
+        record, _ = self._complete(job, record, alive)
+        self._watch_all(job, record)
+
+    async def remove(self, job: TrainingJob, attempt: int, force: tuple[str, ...]) -> None:
+        """See Runtime. Launchers get SIGTERM and stop their ranks; what is left after the grace is killed."""
+        record = next((entry for entry in self._records(job) if entry.attempt == attempt), None)
+        if record is None:
+            return
+        found = [member for member in await asyncio.to_thread(members, job.metadata.uid) if member.placement == attempt]
+        patience = job.spec.recovery.grace_seconds + _LAUNCHER_SECONDS
+        forced = {index for index in range(record.workers) if f"worker-{index}" in force}
+        if record.asked is None:
+            send_signal([member.identity for member in found if not member.is_rank], signal.SIGTERM)
+            record = msgspec.structs.replace(record, asked=boottime())
+            write_record(self._paths.record(key_of(job), attempt), record)
+            asyncio.get_running_loop().call_later(patience, self._on_change, key_of(job))
+        overdue = record.asked is not None and boottime() - record.asked >= patience
+        doomed = [member.identity for member in found if overdue or member.worker in forced]
+        send_signal(doomed, signal.SIGKILL)
+
+    async def kill(self, job: TrainingJob) -> None:
+        """End every process of the job at once."""
+        found = await asyncio.to_thread(members, job.metadata.uid)
+        send_signal([member.identity for member in found], signal.SIGKILL)
+
+    async def _members(self, job: TrainingJob) -> list[Member] | None:
+        """Every live process of the job; None: all launchers live, so nobody has to look through all processes."""
+        records = self._records(job)
+        if job.metadata.uid in self._adopted and all(self._launchers_live(record) for record in records):
+            return None
+        return await asyncio.to_thread(members, job.metadata.uid)
+
+    def _launchers_live(self, record: Record) -> bool:
+        launchers = record.launchers if record.boot == self._boot else {}
+        return len(launchers) == record.workers and all(is_alive(launcher) for launcher in launchers.values())
+
+    def _alive(self, record: Record, found: list[Member] | None) -> set[int]:
+        if found is None:
+            return set(range(record.workers))
+        return {member.worker for member in found if member.placement == record.attempt}
+
+    def _records(self, job: TrainingJob) -> list[Record]:
+        try:
+            records = [read_record(path) for path in self._paths.records(key_of(job))]
+        except StateError as error:
+            raise Unreachable(str(error)) from None
+        mine = [record for record in records if record is not None and record.uid == job.metadata.uid]
+        return sorted(mine, key=lambda record: record.attempt)
+
+    def _adopt(self, job: TrainingJob, found: list[Member] | None) -> None:
+        """Records for processes that live without one, once for each job."""
+        self._adopted.add(job.metadata.uid)
+        known = {record.attempt for record in self._records(job)}
+        for attempt in {member.placement for member in found or ()} - known:
+            record = Record(
+                uid=job.metadata.uid,
+                attempt=attempt,
+                workers=job.spec.workers,
+                boot=self._boot,
+                created=self._clock(),
+            )
+            write_record(self._paths.record(key_of(job), attempt), record)
+
+    def _complete(self, job: TrainingJob, record: Record, alive: set[int]) -> tuple[Record, set[int]]:
+        """Start the workers of the placement that never were; each is recorded before the next is started."""
+        started = set()
+        for worker in range(record.workers):
+            if worker in record.launchers or worker in alive:
+                continue
+            launcher = self._start(job, record.attempt, worker)
+            record = msgspec.structs.replace(record, launchers={**record.launchers, worker: launcher})
+            write_record(self._paths.record(key_of(job), record.attempt), record)
+            started.add(worker)
+        return record, started
+
+    def _start(self, job: TrainingJob, attempt: int, worker: int) -> Identity:
+        assert job.spec.local is not None
+        key = key_of(job)
+        log = os.open(self._paths.log(key, attempt, worker), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            # close_fds=False: descriptors close themselves at exec, and until then the child holds the state's lock.
+            child = subprocess.Popen(
+                command_line(job.spec.local, self._archive, self._paths.exit_code(key, attempt, worker)),
+                cwd=job.spec.local.working_dir,
+                env=launcher_environment(job, attempt, worker, self._paths, os.environ),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                close_fds=False,
+            )
+        except OSError as error:
+            raise Refused(f"worker {worker} could not be started in {job.spec.local.working_dir}: {error}") from None
+        finally:
+            os.close(log)
+        self._children.append(child)
+        return identify(child.pid) or Identity(child.pid, 0)
+
+    def _exit_codes(self, job: TrainingJob, record: Record) -> dict[int, int]:
+        texts = {
+            worker: read_text(self._paths.exit_code(key_of(job), record.attempt, worker))
+            for worker in range(record.workers)
+        }
+        return {worker: int(text) for worker, text in texts.items() if text is not None and text.strip().isdigit()}
+
+    def _watch_all(self, job: TrainingJob, record: Record) -> None:
+        key = key_of(job)
+        if record.boot == self._boot:
+            for launcher in record.launchers.values():
+                self._watch.add(launcher, lambda: self._on_change(key))
+
+    def _reap(self) -> None:
+        self._children = [child for child in self._children if child.poll() is None]

@@ -1,0 +1,44 @@
+"""One job object as a YAML file."""
+
+import io
+from pathlib import Path
+
+from ruamel.yaml import YAML
+
+from hedgerow_operator.adapters.local.errors import StateError
+from hedgerow_operator.adapters.local.files import read_text, write_whole
+from hedgerow_operator.api.training_job import TrainingJob, training_job, training_job_fields
+from hedgerow_operator.api.yaml_text import YAMLTextError, read_documents
+
+
+def read_job(path: Path) -> TrainingJob | None:
+    """The job in a state file, None when there is no file. Raises StateError for one that hedgerow did not write."""
+    text = read_text(path)
+    if text is None:
+        return None
+    try:
+        documents = list(read_documents(text))
+        if len(documents) != 1:
+            raise ValueError(f"it holds {len(documents)} objects instead of one")
+        return training_job(documents[0].fields)
+    except YAMLTextError as error:
+        raise _corrupt(path, f"line {error.line}: {error}") from None
+    except ValueError as error:
+        raise _corrupt(path, str(error)) from None
+
+
+def write_job(path: Path, job: TrainingJob) -> None:
+    """Store the whole object."""
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style = False
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    yaml.width = 120
+    buffer = io.StringIO()
+    yaml.dump(training_job_fields(job), buffer)
+    write_whole(path, buffer.getvalue().encode())
+
+
+def _corrupt(path: Path, why: str) -> StateError:
+    return StateError(
+        f"{path} is damaged ({why}); it was left as it is: put it right, or delete it to begin the job anew"
+    )

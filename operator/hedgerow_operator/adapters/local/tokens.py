@@ -1,0 +1,38 @@
+"""One secret a job, in a file that only its owner can read."""
+
+import hmac
+import secrets
+from collections.abc import Callable
+
+from hedgerow.wire import Report
+from hedgerow_operator.adapters.local.files import read_text, write_whole
+from hedgerow_operator.adapters.local.paths import StatePaths
+from hedgerow_operator.reconcile.ports import JobKey
+from hedgerow_operator.server.auth import Denied
+
+
+def ensure_token(paths: StatePaths, key: JobKey) -> str:
+    """The job's token; made when there is none."""
+    path = paths.token(key)
+    token = (read_text(path) or "").strip()
+    if not token:
+        token = secrets.token_urlsafe(32)
+        write_whole(path, token.encode() + b"\n", mode=0o600)
+    return token
+
+
+class TokenFiles:
+    """Believes a report that carries the token of the job that it names."""
+
+    def __init__(self, paths: StatePaths, key_of: Callable[[str], JobKey | None]) -> None:
+        self._paths = paths
+        self._key_of = key_of
+
+    async def check(self, token: str | None, report: Report) -> None:
+        """See server.auth.Authenticator."""
+        key = self._key_of(report.job.uid)
+        expected = None if key is None else read_text(self._paths.token(key))
+        if not token or not expected or not hmac.compare_digest(token.encode(), expected.strip().encode()):
+            raise Denied("the token is not the one of the job that the report names")
+        if key != JobKey(report.job.namespace, report.job.name):
+            raise Denied("the report names one job by its uid and another by its name", identified=True)
