@@ -1,0 +1,232 @@
+"""One attempt of this worker: starts its ranks, looks at them at every tick, and ends them."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import signal
+from typing import Dict, List, Mapping, Optional
+
+from hedgerow import durations, kernel, ranks, stopping
+from hedgerow.log import say
+from hedgerow.options import Options
+from hedgerow.output import OutputPump, RankOutput
+from hedgerow.rank_environment import rank_environment
+from hedgerow.ranks import Rank, RankFiles
+from hedgerow.survivors import survivors
+from hedgerow.system_calls import die_with_parent
+from hedgerow.wire import RANK_EXITED, STAGE_RUNNING, STAGE_STOPPED, STAGE_STOPPING, STOP_ENDED, Command, RankReport
+
+SAMPLE_SECONDS = 0.5
+STACK_SECONDS = 1.0
+# A dump takes stacks for this long, so that it also says whether they move.
+DUMP_SECONDS = 2.5
+# What outlives the ranks of a stopped attempt gets this much longer.
+LEFTOVER_SECONDS = 2.0
+_CANNOT_START = 127  # as a shell says it
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """Where an attempt runs: what it was told, and what it shares with the attempts before."""
+
+    options: Options
+    folder: str
+    archive: str
+    pump: OutputPump
+
+
+class Attempt:
+    """The ranks of attempt ``number`` here. Times are CLOCK_BOOTTIME seconds."""
+
+    def __init__(self, start: Command, grace_seconds: float) -> None:
+        self._grace_seconds = grace_seconds
+        self.number = start.attempt
+        self.start = start
+        self.ranks: List[Rank] = []
+        self.stop_cause: Optional[str] = None
+        self._failure = ""
+        self._failure_rank = 0
+        self._stop: Optional[stopping.Stop] = None
+        self._empty = False
+        self._sampled = 0.0
+        self._asked = 0.0
+        self._brought = False
+        self._dump_until = 0.0
+
+    def begin(self, place: Place, inherited: Mapping[str, str]) -> None:
+        """Start every rank. When the command cannot be started, the attempt has failed and nothing is left running."""
+        try:
+            for local in range(place.options.nproc):
+                self.ranks.append(self._start_rank(local, place, inherited))
+        except OSError as error:
+            self._failure = "hedgerow: %r cannot be started: %s" % (place.options.command[0], error.strerror or error)
+            self._failure_rank = place.options.worker * place.options.nproc + len(self.ranks)
+            say(self._failure)
+            for rank in self.ranks:
+                ranks.signal_group(rank.group, signal.SIGKILL)
+
+    @property
+    def stage(self) -> str:
+        """Stage of the wire format."""
+        if self._empty:
+            return STAGE_STOPPED
+        return STAGE_RUNNING if self._stop is None else STAGE_STOPPING
+
+    @property
+    def worst_exit_code(self) -> int:
+        """0 when every rank ended with 0, else the code of the first that failed."""
+        if self._failure:
+            return _CANNOT_START
+        codes = [rank.exit_code for rank in self.ranks]
+        return next((code for code in codes if code), 0)
+
+    @property
+    def all_succeeded(self) -> bool:
+        """Whether every rank has ended, with 0."""
+        return not self._failure and all(rank.exit_code == 0 for rank in self.ranks)
+
+    def stop(self, cause: str, kill: bool, grace_seconds: float, now: float) -> None:
+        """End all ranks; what is under way can only become faster."""
+        if self._empty:
+            return
+        if self._stop is None:
+            self._stop = stopping.Stop(now, grace_seconds, kill, cause)
+            self.stop_cause = cause
+        else:
+            self._stop = stopping.harden(self._stop, kill, grace_seconds, now)
+        self.press(now)
+
+    def dump(self, now: float) -> None:
+        """Take stacks of every rank for a short while."""
+        self._dump_until = now + DUMP_SECONDS
+
+    def reap(self, pid: int, wait_status: int, now: float) -> Optional[Rank]:
+        """A child was reaped: the rank whose main process it was; None for an adopted orphan."""
+        for rank in self.ranks:
+            if rank.group == pid and not rank.exited:
+                rank.note_exit(wait_status, now)
+                return rank
+        return None
+
+    def press(self, now: float) -> bool:
+        """Send the signal that is due, if any; True when the last process has just gone."""
+        if self._empty:
+            return False
+        alive = self._survivors(kernel.processes())
+        if all(rank.exited for rank in self.ranks):
+            if not alive:
+                self._note_empty()
+                return True
+            self._end_leftovers(now)
+        signal_due = stopping.due(self._stop, now) if self._stop is not None else None
+        if signal_due == stopping.SEND_KILL:
+            self._kill(alive)
+        elif signal_due == stopping.SEND_TERM and self._stop is not None:
+            self._stop = dataclasses.replace(self._stop, term_sent=True)
+            self._terminate(alive)
+        return False
+
+    def tick(self, deadlines: Mapping[str, float], now: float) -> bool:
+        """Read heartbeats, samples and stacks that are due; True when the operator should hear of it at once."""
+        for rank in self.ranks:
+            if not rank.exited:
+                rank.read_heartbeat()
+        urgent = False
+        if now - self._sampled >= SAMPLE_SECONDS:
+            self._sampled = now
+            urgent = self._sample(now)
+        return self._sample_stacks(deadlines, now) or urgent
+
+    def reports(self, now: float) -> List[RankReport]:
+        """What the operator is told of each rank."""
+        told = [rank.report(now) for rank in self.ranks]
+        if self._failure:
+            local = len(self.ranks)
+            told.append(
+                RankReport(
+                    self._failure_rank,
+                    local,
+                    RANK_EXITED,
+                    exit_code=_CANNOT_START,
+                    exit_age=0.0,
+                    output_tail=[self._failure],
+                )
+            )
+        return told
+
+    def histograms(self) -> Dict[str, durations.Histogram]:
+        """Durations of all ranks here, by phase."""
+        total: Dict[str, durations.Histogram] = {}
+        for rank in self.ranks:
+            durations.merge(total, rank.progress.histograms)
+        return total
+
+    def close(self) -> None:
+        """Let go of the ranks' files."""
+        for rank in self.ranks:
+            rank.close()
+
+    def _start_rank(self, local: int, place: Place, inherited: Mapping[str, str]) -> Rank:
+        options = place.options
+        number = options.worker * options.nproc + local
+        files = RankFiles(os.path.join(place.folder, "attempt-%d-rank-%d" % (self.number, number)))
+        variables = rank_environment(options, self.start, local, files.variables(), place.archive, inherited)
+        output = RankOutput()
+        try:
+            process = ranks.spawn(list(options.command), variables, output, die_with_parent())
+        finally:
+            output.close_write_ends()
+        place.pump.add(output, whole_lines=options.nproc > 1)
+        return Rank(number, local, files, output, process)
+
+    def _sample(self, now: float) -> bool:
+        table = kernel.processes()
+        changes = [rank.sample(table, now) for rank in self.ranks if not rank.exited]
+        return any(changes)
+
+    def _sample_stacks(self, deadlines: Mapping[str, float], now: float) -> bool:
+        """Ask for stacks about once a second while there is a suspect; True at the first, and at what each brought."""
+        running = [rank for rank in self.ranks if not rank.exited]
+        suspects = [rank for rank in running if now < self._dump_until or rank.overdue(deadlines)]
+        # From every rank: one that is no suspect any more may still owe a sample.
+        brought = any([rank.stacks.collect(now) for rank in running])
+        self._brought = self._brought or brought
+        if not suspects:
+            self._asked = 0.0
+            return False
+        if now - self._asked < STACK_SECONDS:
+            return brought
+        # A round that brought nothing (no handler, stopped) is reported too.
+        news = brought or not self._brought or not self._asked
+        self._asked, self._brought = now, False
+        for rank in suspects:
+            rank.ask_stack()
+        return news
+
+    def _survivors(self, table: Dict[int, kernel.Process]) -> List[int]:
+        return survivors(os.getpid(), [rank.group for rank in self.ranks], table)
+
+    def _note_empty(self) -> None:
+        self._empty = True
+        if self.stop_cause is None:
+            self.stop_cause = STOP_ENDED
+
+    def _end_leftovers(self, now: float) -> None:
+        """The ranks are gone, something that they started is not."""
+        if self._stop is None:
+            self._stop = stopping.Stop(now, self._grace_seconds, False, STOP_ENDED)
+        elif self._stop.cause != STOP_ENDED:
+            self._stop = stopping.harden(self._stop, False, LEFTOVER_SECONDS, now)
+
+    def _terminate(self, alive: List[int]) -> None:
+        for pid in alive:
+            ranks.signal_process(pid, signal.SIGTERM)
+            # A stopped process acts on TERM only when it is continued.
+            ranks.signal_process(pid, signal.SIGCONT)
+
+    def _kill(self, alive: List[int]) -> None:
+        for rank in self.ranks:
+            ranks.signal_group(rank.group, signal.SIGKILL)
+        for pid in alive:
+            ranks.signal_process(pid, signal.SIGKILL)

@@ -1,0 +1,85 @@
+"""Runs at the start of every Python process of a rank: stacks on a signal, and the watch for torch's optimizers.
+
+It imports nothing of ours, so that the many short Python processes of a training script stay short. Then it gives
+way to the user's own ``sitecustomize``.
+"""
+
+import os
+import sys
+
+_OPTIMIZERS = "torch.optim.optimizer"
+
+
+def _register_stacks():  # type: () -> None
+    path = os.environ.get("HEDGEROW_STACKS")
+    number = os.environ.get("HEDGEROW_STACKS_SIGNAL", "")
+    if not path or not number.isdigit():
+        return
+    import faulthandler
+
+    file = open(path, "ab", buffering=0)  # noqa: SIM115 (stays open as long as the process lives)
+    faulthandler.register(int(number), file=file, all_threads=True, chain=False)
+    # faulthandler keeps the descriptor only; the object must live as long as the process.
+    sys._hedgerow_stacks = file  # type: ignore[attr-defined]
+
+
+class _OptimizerWatch:
+    """A finder that finds nothing itself: it lets the others find torch's optimizers, and hooks them once loaded."""
+
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):  # type: ignore[no-untyped-def]
+        if name != _OPTIMIZERS:
+            return None
+        sys.meta_path.remove(cls)  # type: ignore[arg-type]
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None)
+            spec = find(name, path, target) if find else None
+            if spec is not None:
+                if spec.loader is not None:
+                    spec.loader = _HookingLoader(spec.loader)
+                return spec
+        return None
+
+
+class _HookingLoader:
+    def __init__(self, loader):  # type: ignore[no-untyped-def]
+        self._loader = loader
+
+    def __getattr__(self, name):  # type: ignore[no-untyped-def]
+        return getattr(self._loader, name)
+
+    def create_module(self, spec):  # type: ignore[no-untyped-def]
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module):  # type: ignore[no-untyped-def]
+        module.__loader__ = module.__spec__.loader = self._loader
+        self._loader.exec_module(module)
+        try:
+            from hedgerow import torch_hook
+
+            torch_hook.install(module)
+        except Exception:  # noqa: BLE001 (our trouble must never be the training script's)
+            pass
+
+
+def _give_way():  # type: () -> None
+    """Import the ``sitecustomize`` that would have run without us; its errors are the user's to see."""
+    here = os.path.dirname(__file__)
+    sys.path[:] = [entry for entry in sys.path if entry != here]
+    ours = sys.modules.pop("sitecustomize", None)
+    try:
+        import sitecustomize  # noqa: F401
+    except ImportError as error:
+        if error.name != "sitecustomize":
+            raise
+        if ours is not None:
+            sys.modules["sitecustomize"] = ours
+
+
+try:
+    _register_stacks()
+except Exception:  # noqa: BLE001 (no stacks then; the training script must start all the same)
+    pass
+if os.environ.get("HEDGEROW_HEARTBEAT") and os.environ.get("HEDGEROW_HEARTBEAT_SOURCE") != "Library":
+    sys.meta_path.insert(0, _OptimizerWatch)  # type: ignore[arg-type]
+_give_way()

@@ -1,0 +1,15 @@
+"""The launcher's own lines: one for each noteworthy thing, on standard error."""
+
+from __future__ import annotations
+
+import os
+
+_PREFIX = "hedgerow: "
+
+
+def say(message: str) -> None:
+    """Write one line. Nobody listening is no reason to stop training."""
+    try:
+        os.write(2, (_PREFIX + message + "\n").encode("utf-8", "replace"))
+    except OSError:
+        pass

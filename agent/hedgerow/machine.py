@@ -1,0 +1,85 @@
+"""Facts about this machine: clock that counts suspended time, boot id, addresses, free ports, room for small files."""
+
+from __future__ import annotations
+
+import os
+import random
+import socket
+import tempfile
+import time
+from typing import Optional
+
+_PORT_RANGE = "/proc/sys/net/ipv4/ip_local_port_range"
+_FIRST_EPHEMERAL = 32768  # Linux default, Documentation/networking/ip-sysctl.rst
+_LOWEST_PORT = 20000
+_PORT_TRIES = 200
+
+
+def boottime() -> float:
+    """Seconds on CLOCK_BOOTTIME: it goes on while the machine is suspended."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def boot_id() -> str:
+    """The kernel's id of this boot; empty where there is none."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def outward_address() -> str:
+    """The address that this host would speak to others from; no packet is sent to find out."""
+    for family, target in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
+        try:
+            with socket.socket(family, socket.SOCK_DGRAM) as probe:
+                probe.connect((target, 9))
+                return str(probe.getsockname()[0])
+        except OSError:
+            continue
+    return "127.0.0.1"
+
+
+def free_port(wanted: int = 0) -> int:
+    """``wanted`` if it can be listened on (or is all we may use), else a free port below the ephemeral range."""
+    if wanted and _can_listen(wanted):
+        return wanted
+    top = _first_ephemeral()
+    low = _LOWEST_PORT if top > _LOWEST_PORT + _PORT_TRIES else 1024
+    for _try in range(_PORT_TRIES):
+        port = random.randrange(low, max(low + 1, top))  # noqa: S311 (no secret)
+        if _can_listen(port):
+            return port
+    return 0
+
+
+def free_space(preferred: str) -> Optional[str]:
+    """A new folder of our own in the first place that can be written to; None when there is no such place."""
+    for place in (preferred, os.environ.get("TMPDIR", ""), "/tmp", "/dev/shm", os.getcwd()):  # noqa: S108
+        if not place:
+            continue
+        try:
+            return tempfile.mkdtemp(prefix="hedgerow-", dir=place)
+        except OSError:
+            continue
+    return None
+
+
+def _first_ephemeral() -> int:
+    try:
+        with open(_PORT_RANGE) as file:
+            return int(file.read().split()[0])
+    except (OSError, ValueError, IndexError):
+        return _FIRST_EPHEMERAL
+
+
+def _can_listen(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("", port))
+            probe.listen(1)
+        except OSError:
+            return False
+    return True

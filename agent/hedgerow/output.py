@@ -1,0 +1,150 @@
+"""Passes the ranks' output through, unchanged, on a thread of its own, and keeps each rank's last lines."""
+
+from __future__ import annotations
+
+import collections
+import os
+import selectors
+import threading
+from typing import Deque, Dict, List, Tuple
+
+TAIL_LINES = 20
+TAIL_LINE_BYTES = 400
+_CHUNK = 65536
+# Longest wait for the rest of a line before what is there is passed on (progress bars print no line end).
+_LINE_WAIT_SECONDS = 0.2
+_HELD_BYTES = 65536
+
+
+class Tail:
+    """The last lines of one rank, both streams together."""
+
+    def __init__(self) -> None:
+        self._lines: Deque[str] = collections.deque(maxlen=TAIL_LINES)
+        self._parts: Dict[int, bytes] = {}
+
+    def add(self, stream: int, data: bytes) -> None:
+        """Take in what the rank wrote to ``stream`` (1 or 2)."""
+        pieces = (self._parts.get(stream, b"") + data).replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        self._parts[stream] = pieces.pop()[: TAIL_LINE_BYTES * 2]
+        for piece in pieces[-TAIL_LINES:]:
+            self._append(piece)
+
+    def lines(self) -> List[str]:
+        """Oldest first; a line that has not ended yet is the last."""
+        unfinished = [self._text(part) for part in list(self._parts.values()) if part]
+        return (list(self._lines) + unfinished)[-TAIL_LINES:]
+
+    def _append(self, piece: bytes) -> None:
+        if piece:
+            self._lines.append(self._text(piece))
+
+    @staticmethod
+    def _text(piece: bytes) -> str:
+        return piece[:TAIL_LINE_BYTES].decode("utf-8", "replace")
+
+
+class RankOutput:
+    """The two pipes of one rank. ``write_ends`` are for the child; close them once it has started."""
+
+    def __init__(self) -> None:
+        self.tail = Tail()
+        self.drained = threading.Event()
+        self.open_streams = 2
+        out, err = os.pipe(), os.pipe()
+        self.read_ends = (out[0], err[0])
+        self.write_ends = (out[1], err[1])
+
+    def close_write_ends(self) -> None:
+        """The parent's copies; until they are closed no end of output is ever seen."""
+        for end in self.write_ends:
+            os.close(end)
+
+
+class OutputPump(threading.Thread):
+    """Reads every rank's pipes and writes to our own standard output and error.
+
+    With several ranks only whole lines are written, so that lines never mix. A slow reader of our output slows the
+    ranks that print, as it would without us, and nothing else.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(name="output", daemon=True)
+        self._selector = selectors.DefaultSelector()
+        self._wake_read, self._wake_write = os.pipe()
+        self._selector.register(self._wake_read, selectors.EVENT_READ)
+        self._added: Deque[Tuple[RankOutput, bool]] = collections.deque()
+        self._held: Dict[int, bytes] = {}
+
+    def add(self, output: RankOutput, whole_lines: bool) -> None:
+        """Begin to read the pipes of one more rank."""
+        self._added.append((output, whole_lines))
+        os.write(self._wake_write, b".")
+
+    def run(self) -> None:
+        """Pump until the process ends."""
+        while True:
+            ready = self._selector.select(_LINE_WAIT_SECONDS if self._held else None)
+            for key, _events in ready:
+                if key.data is None:
+                    self._register()
+                else:
+                    self._pump(key.fd, *key.data)
+            if not ready:
+                self._flush_held()
+
+    def _register(self) -> None:
+        os.read(self._wake_read, 64)
+        while self._added:
+            output, whole_lines = self._added.popleft()
+            for stream, end in enumerate(output.read_ends, start=1):
+                self._selector.register(end, selectors.EVENT_READ, (output, stream, whole_lines))
+
+    def _pump(self, end: int, output: RankOutput, stream: int, whole_lines: bool) -> None:
+        data = os.read(end, _CHUNK)
+        if not data:
+            self._close(end, output, stream)
+            return
+        output.tail.add(stream, data)
+        if not whole_lines:
+            _write(stream, data)
+            return
+        data = self._held.pop(end, b"") + data
+        cut = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+        if len(data) - cut > _HELD_BYTES:
+            cut = len(data)
+        _write(stream, data[:cut])
+        if data[cut:]:
+            self._held[end] = data[cut:]
+
+    def _close(self, end: int, output: RankOutput, stream: int) -> None:
+        _write(stream, self._held.pop(end, b""))
+        self._selector.unregister(end)
+        os.close(end)
+        output.open_streams -= 1
+        if not output.open_streams:
+            output.drained.set()
+
+    def _flush_held(self) -> None:
+        for end in list(self._held):
+            stream = self._selector.get_key(end).data[1]
+            _write(stream, self._held.pop(end))
+
+
+def _write(stream: int, data: bytes) -> None:
+    """Write all of it; when the reader of our output is gone, it is lost and training goes on."""
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(stream, view) :]
+        except BlockingIOError:
+            _wait_writable(stream)
+        except OSError:
+            return
+
+
+def _wait_writable(stream: int) -> None:
+    """Wait until a non-blocking descriptor takes more."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(stream, selectors.EVENT_WRITE)
+        selector.select(1.0)

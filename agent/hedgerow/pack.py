@@ -1,0 +1,63 @@
+"""Packs this package as one executable archive: ``python -m hedgerow.pack hedgerow.pyz``.
+
+The same sources give the same bytes: names are sorted, times fixed, nothing is compressed (a Python without zlib
+can import it), and only Python files go in.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import zipfile
+from typing import Dict, List, Optional
+
+PACKAGE = "hedgerow"
+_TIME = (1980, 1, 1, 0, 0, 0)
+_MAIN = b"import sys\n\nfrom hedgerow.__main__ import main\n\nsys.exit(main(sys.argv[1:]))\n"
+
+
+def archive_of_this_package() -> Optional[str]:
+    """Path of the archive that this code runs from; None when it runs from a folder."""
+    path = os.path.abspath(__file__)
+    while path != os.path.dirname(path):
+        path = os.path.dirname(path)
+        if os.path.isfile(path):
+            return path
+    return None
+
+
+def write(path: str) -> None:
+    """Write the archive to ``path``, executable, by rename so that nobody sees half of it."""
+    part = "%s.part-%d" % (path, os.getpid())
+    with open(part, "wb") as file:
+        file.write(b"#!/usr/bin/env python3\n")
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+            for name, content in sorted(_members().items()):
+                archive.writestr(zipfile.ZipInfo(name, _TIME), content)
+    os.chmod(part, 0o755)
+    os.replace(part, path)
+
+
+def _members() -> Dict[str, bytes]:
+    root = os.path.dirname(os.path.abspath(__file__))
+    members = {"__main__.py": _MAIN}
+    for folder, _folders, names in os.walk(root):
+        for name in names:
+            if name.endswith(".py"):
+                path = os.path.join(folder, name)
+                with open(path, "rb") as file:
+                    members[os.path.join(PACKAGE, os.path.relpath(path, root))] = file.read()
+    return members
+
+
+def main(arguments: List[str]) -> int:
+    """Entry point of ``python -m hedgerow.pack``."""
+    if len(arguments) != 1:
+        print("hedgerow: write `python -m hedgerow.pack OUT.pyz`, with the file to make", file=sys.stderr)
+        return 2
+    write(arguments[0])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

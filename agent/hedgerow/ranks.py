@@ -1,0 +1,169 @@
+"""One rank: a process in a group of its own, its heartbeat and stack files, and what is known of it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import time
+from typing import Any, Callable, Dict, List, Mapping, Optional
+
+from hedgerow import environment, kernel, record
+from hedgerow.activity import ActivityFold, take_sample
+from hedgerow.output import RankOutput
+from hedgerow.progress import Progress
+from hedgerow.stacks import StackSampler
+from hedgerow.wire import RANK_EXITED, RANK_RUNNING, RANK_STARTING, RankReport
+
+
+class RankFiles:
+    """The small files that a rank and its launcher share, in a folder that goes with the rank."""
+
+    def __init__(self, folder: str) -> None:
+        os.makedirs(folder)
+        self._folder = folder
+        self.heartbeat = os.path.join(folder, "heartbeat")
+        self.stacks = os.path.join(folder, "stacks")
+        record.create(self.heartbeat)
+        with open(self.stacks, "wb"):
+            pass
+
+    def variables(self) -> Dict[str, str]:
+        """How the rank finds them."""
+        return {environment.HEARTBEAT: self.heartbeat, environment.STACKS: self.stacks}
+
+    def remove(self) -> None:
+        """Forget them."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class Rank:
+    """A rank that has been started. ``process`` is its main process, and leads its own session and group."""
+
+    def __init__(self, number: int, local: int, files: RankFiles, output: RankOutput, process: Any) -> None:
+        self.number = number
+        self.local = local
+        self.files = files
+        self.output = output
+        self.progress = Progress(time.monotonic_ns())
+        self.activity = ActivityFold()
+        self.stacks = StackSampler(files.stacks)
+        self._process = process
+        self._map = record.open_for_reading(files.heartbeat)
+        self._writer_pid: Optional[int] = None
+        self._exit_status: Optional[int] = None
+        self._exited_at: Optional[float] = None
+
+    @property
+    def group(self) -> int:
+        """Its process group and session."""
+        return int(self._process.pid)
+
+    @property
+    def exited(self) -> bool:
+        """Whether its main process has ended."""
+        return self._exit_status is not None
+
+    @property
+    def exit_code(self) -> Optional[int]:
+        """As a shell would give it: 128 + signal for a signal; None while it runs."""
+        if self._exit_status is None:
+            return None
+        return self._exit_status if self._exit_status >= 0 else 128 - self._exit_status
+
+    def note_exit(self, wait_status: int, now: float) -> None:
+        """Its main process has been reaped with this status of wait(2)."""
+        self._exit_status = -os.WTERMSIG(wait_status) if os.WIFSIGNALED(wait_status) else os.WEXITSTATUS(wait_status)
+        self._exited_at = now
+        # We reap by ourselves, adopted orphans too; Popen must not look for the process any more.
+        self._process.returncode = self._exit_status
+        self.read_heartbeat()
+
+    def read_heartbeat(self) -> bool:
+        """Fold in new boundaries; True when there was progress."""
+        reading = record.read(self._map, self.progress.boundaries)
+        self._writer_pid = reading.pid
+        moved = self.progress.fold(reading)
+        if moved:
+            self.stacks.forget()
+        return moved
+
+    def sample(self, table: Dict[int, kernel.Process], now: float) -> bool:
+        """Look at its processes; True when its state changed in a way worth a report."""
+        return self.activity.add(take_sample(self._main_pid(table), self.group, table, now, self.stacks.bytes_seen))
+
+    def ask_stack(self) -> None:
+        """Ask for a stack sample; it is there at the next tick."""
+        self.stacks.ask(self._writer_pid or self.group)
+
+    def overdue(self, deadlines: Mapping[str, float]) -> bool:
+        """Whether it has made no progress for longer than the deadline of its phase, as far as there is one."""
+        deadline = deadlines.get(self.progress.phase)
+        return deadline is not None and self.progress.age(time.monotonic_ns()) > deadline
+
+    def report(self, now: float) -> RankReport:
+        """What the operator is told; ``now`` is CLOCK_BOOTTIME."""
+        status = self._exit_status
+        return RankReport(
+            rank=self.number,
+            local_rank=self.local,
+            state=self._state(),
+            pid=self.group,
+            exit_code=status if status is not None and status >= 0 else None,
+            exit_signal=-status if status is not None and status < 0 else None,
+            exit_age=None if self._exited_at is None else max(0.0, now - self._exited_at),
+            beats=self.progress.boundaries,
+            step=self.progress.step,
+            phase=self.progress.phase,
+            progress_age=self.progress.age(time.monotonic_ns()),
+            source=self.progress.source,
+            step_seconds=self.progress.step_seconds,
+            activity=self.activity.activity(now, self.stacks.unchanged_seconds(now)),
+            stack=self.stacks.newest,
+            output_tail=self.output.tail.lines(),
+        )
+
+    def close(self) -> None:
+        """Let go of its files."""
+        self._map.close()
+        self.files.remove()
+
+    def _state(self) -> str:
+        if self.exited:
+            return RANK_EXITED
+        return RANK_RUNNING if self.progress.boundaries else RANK_STARTING
+
+    def _main_pid(self, table: Dict[int, kernel.Process]) -> int:
+        """The process that beats, where a wrapper started it; else the rank's first."""
+        pid = self._writer_pid
+        return pid if pid is not None and pid in table else self.group
+
+
+def spawn(
+    command: List[str], variables: Mapping[str, str], output: RankOutput, tie: Optional[Callable[[], None]]
+) -> Any:
+    """Start one rank's process; OSError when the command cannot be started. Call it from the main thread only:
+    ``tie`` makes the rank die with the thread that forked it.
+    """
+    return subprocess.Popen(
+        command,
+        env=dict(variables),
+        stdin=subprocess.DEVNULL,
+        stdout=output.write_ends[0],
+        stderr=output.write_ends[1],
+        start_new_session=True,
+        preexec_fn=tie,  # noqa: PLW1509 (a bare system call, loaded beforehand)
+    )
+
+
+def signal_group(group: int, number: int) -> None:
+    """Send a signal to a process group that may be gone."""
+    with contextlib.suppress(OSError):
+        os.killpg(group, number)
+
+
+def signal_process(pid: int, number: int) -> None:
+    """Send a signal to a process that may be gone."""
+    with contextlib.suppress(OSError):
+        os.kill(pid, number)

@@ -1,0 +1,97 @@
+"""The mapped heartbeat file: its layout, and how the launcher reads what a rank writes into it without locks.
+
+Bytes 0-63 are the header (magic, count of boundaries, pid of the writer), then a table of phase names, then a ring
+of the newest boundaries. The count is the sequence lock: a writer fills the ring slot first and raises the count
+last; a reader takes the count before and after, and drops what may have been overwritten in between. Each entry
+carries its own index, so that a torn one is recognised.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from typing import Any, List, NamedTuple, Optional
+
+MAGIC = b"HGHEART1"
+COUNT = struct.Struct("=Q")
+COUNT_OFFSET = 8
+PID = struct.Struct("=I")
+PID_OFFSET = 16
+NAME_BYTES = 32
+NAME_LIMIT = 64
+NAMES_OFFSET = 64
+RING_OFFSET = NAMES_OFFSET + NAME_BYTES * NAME_LIMIT
+RING_LENGTH = 256
+ENTRY = struct.Struct("=QqqII")  # index, CLOCK_MONOTONIC nanoseconds, step, phase, source
+SIZE = RING_OFFSET + RING_LENGTH * ENTRY.size
+NO_STEP = -(2**63)
+SOURCE_NAMES = {1: "Library", 2: "Torch"}
+SOURCE_LIBRARY = 1
+SOURCE_TORCH = 2
+
+
+class Boundary(NamedTuple):
+    """One progress boundary: its number (from 0), when (CLOCK_MONOTONIC nanoseconds), and what began then."""
+
+    index: int
+    time_ns: int
+    step: Optional[int]
+    phase: str
+    source: Optional[str]
+
+
+class Reading(NamedTuple):
+    """What the file said: boundaries so far, the writer's pid, and the newest boundaries that are still in the ring."""
+
+    count: int
+    pid: Optional[int]
+    boundaries: List[Boundary]
+
+
+def create(path: str) -> None:
+    """Write an empty heartbeat file for one rank of one attempt."""
+    with open(path, "wb") as file:
+        file.write(MAGIC.ljust(SIZE, b"\0"))
+
+
+def open_for_reading(path: str) -> Any:
+    """The file as a read-only map."""
+    with open(path, "rb") as file:
+        return mmap.mmap(file.fileno(), SIZE, access=mmap.ACCESS_READ)
+
+
+def read(buffer: Any, seen: int) -> Reading:
+    """The boundaries with index >= ``seen`` that the ring still holds, oldest first."""
+    before = COUNT.unpack_from(buffer, COUNT_OFFSET)[0]
+    pid = PID.unpack_from(buffer, PID_OFFSET)[0] or None
+    # The slot after the newest may be half-written at any time: it is never trusted.
+    first = max(seen, before - RING_LENGTH + 1, 0)
+    entries = [_entry(buffer, index) for index in range(first, before)]
+    after = COUNT.unpack_from(buffer, COUNT_OFFSET)[0]
+    intact = [e for e in entries if e is not None and e.index > after - RING_LENGTH]
+    return Reading(before, pid, intact)
+
+
+def phase_names(buffer: Any) -> List[str]:
+    """The names of phases so far, in the order of their numbers."""
+    names = []
+    for number in range(NAME_LIMIT):
+        name = _name(buffer, number)
+        if not name:
+            break
+        names.append(name)
+    return names
+
+
+def _entry(buffer: Any, index: int) -> Optional[Boundary]:
+    offset = RING_OFFSET + (index % RING_LENGTH) * ENTRY.size
+    number, time_ns, step, phase, source = ENTRY.unpack_from(buffer, offset)
+    if number != index:
+        return None
+    return Boundary(index, time_ns, None if step == NO_STEP else step, _name(buffer, phase), SOURCE_NAMES.get(source))
+
+
+def _name(buffer: Any, phase: int) -> str:
+    offset = NAMES_OFFSET + (phase % NAME_LIMIT) * NAME_BYTES
+    raw = bytes(buffer[offset : offset + NAME_BYTES])
+    return raw.split(b"\0", 1)[0].decode("utf-8", "replace")
