@@ -36,7 +36,7 @@ def structure_problems(value: Any, schema: Schema, at: str = "") -> Iterator[Pro
         yield from _field_problems(value, schema, at)
     if isinstance(value, list):
         for index, entry in enumerate(value):
-            yield from structure_problems(entry, schema["items"], f"{at}[{index}]")
+            yield from structure_problems(entry, schema.get("items", {}), f"{at}[{index}]")
 
 
 def without_nulls(value: Any, schema: Schema) -> Any:

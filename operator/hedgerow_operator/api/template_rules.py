@@ -51,7 +51,7 @@ TEMPLATE_RULES = (
     Rule(
         at=_TEMPLATE,
         field="metadata.annotations",
-        cel=f"self.spec.containers.exists(c, c.name == {_WRAPPED_NAME})",
+        cel=f"size(self.spec.containers) == 0 || self.spec.containers.exists(c, c.name == {_WRAPPED_NAME})",
         message=f"the annotation {ANNOTATION_DEFAULT_CONTAINER} names no container of this template; write the name "
         "of the container that trains",
         holds=_wrapped_exists,

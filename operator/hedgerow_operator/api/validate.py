@@ -22,7 +22,6 @@ _NAMESPACE_PATTERN = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 # Written by the API server; in a manifest when it was read back from a cluster.
 _SERVER_FIELDS = ("managedFields", "generateName", "selfLink", "deletionGracePeriodSeconds")
 
-# The value that the rules of each place are about; None where the job has no such part.
 _PLACES: dict[str, Callable[[TrainingJob], Any]] = {
     "": lambda job: job,
     "spec": lambda job: job.spec,
@@ -69,11 +68,16 @@ def header_problems(fields: Any) -> Iterator[Problem]:
 def rule_problems(job: TrainingJob) -> Iterator[Problem]:
     """The rules that the job breaks."""
     for rule in RULES:
-        value = _PLACES[rule.at](job)
+        value = value_at(job, rule.at)
         if value is not None and not rule.holds(value):
             yield blame(rule.place, rule.message)
     if re.fullmatch(_NAMESPACE_PATTERN, job.metadata.namespace) is None:
         yield blame("metadata.namespace", "write at most 63 lower-case letters, digits and '-', such as team-a")
+
+
+def value_at(job: TrainingJob, place: str) -> Any:
+    """The typed value that the rules of a place are about; None when the job has no such part."""
+    return _PLACES[place](job)
 
 
 def change_problems(old: TrainingJobSpec, new: TrainingJobSpec) -> Iterator[Problem]:

@@ -1,0 +1,33 @@
+"""Without a server a bad manifest gets the same helpful sentence as from one."""
+
+from __future__ import annotations
+
+import pytest
+
+from hedgerow_operator.api.manifests import load_manifests
+from tests.cluster.bad_manifests import BadManifest, bad_manifests
+from tests.unit.api.manifests_of_tests import GOOD
+
+BAD = bad_manifests()
+
+
+def test_there_are_at_least_25() -> None:
+    assert len(BAD) >= 25
+
+
+@pytest.mark.parametrize("case", BAD.values(), ids=BAD.keys())
+def test_one_sentence_names_file_and_line_and_says_what_to_write(case: BadManifest) -> None:
+    found = load_manifests(str(case.path))
+    assert found.jobs == ()
+    (error,) = found.errors
+    assert error.where.startswith(f"{case.path}:")
+    assert error.where.rsplit(":", 1)[1].isdigit()
+    for text in case.expected:
+        assert text in str(error)
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_good_manifest_passes(name: str) -> None:
+    found = load_manifests(str(GOOD[name]))
+    assert found.errors == ()
+    assert len(found.jobs) == 1
