@@ -6,6 +6,7 @@ from hedgerow_operator.api.labels import API_VERSION, TRAINING_JOB_PLURAL
 
 TOKEN_REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"  # noqa: S105  (a path)
 OUR_API = f"/apis/{API_VERSION}"
+NODES = "/api/v1/nodes"
 
 
 def training_job(namespace: str, name: str) -> str:
@@ -35,4 +36,4 @@ def leases(namespace: str) -> str:
 
 def node(name: str) -> str:
     """One node."""
-    return f"/api/v1/nodes/{name}"
+    return f"{NODES}/{name}"

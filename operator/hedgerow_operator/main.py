@@ -1,0 +1,87 @@
+"""``hedgerow-operator``: the command line of the operator process."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+import uuid
+from pathlib import Path
+from typing import Any
+
+import click
+
+POD_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+
+
+def _own_namespace() -> str:
+    return POD_NAMESPACE.read_text().strip() if POD_NAMESPACE.is_file() else "default"
+
+
+@click.command(context_settings={"auto_envvar_prefix": "HEDGEROW_OPERATOR", "show_default": True})
+@click.version_option(package_name="hedgerow")
+@click.option(
+    "--namespace",
+    "namespaces",
+    multiple=True,
+    help="Watch this namespace only; may be repeated. Without it: the whole cluster.",
+)
+@click.option("--report-url", required=True, help="Where the workers' pods reach this operator's report server.")
+@click.option("--inject-image", required=True, help="Image of the init container that brings the launcher.")
+@click.option(
+    "--inject-pull-policy",
+    type=click.Choice(["Always", "IfNotPresent", "Never"]),
+    default="IfNotPresent",
+    help="imagePullPolicy of the init container.",
+)
+@click.option("--inject-cpu", default="50m", help="CPU of the init container, request and limit.")
+@click.option("--inject-memory", default="32Mi", help="Memory of the init container, request and limit.")
+@click.option("--listen-host", default="0.0.0.0", help="Address to listen on for reports, health and metrics.")  # noqa: S104
+@click.option("--listen-port", type=click.IntRange(1, 65535), default=8080, help="Port to listen on.")
+@click.option("--lease-namespace", default=None, help="Namespace of the Lease.  [default: the operator's own]")
+@click.option("--lease-name", default="hedgerow-operator", help="Name of the Lease by which one operator leads.")
+@click.option(
+    "--log-level", type=click.Choice(["DEBUG", "INFO", "WARNING", "ERROR"]), default="INFO", help="What to log."
+)
+def main(**options: Any) -> None:
+    """Run the operator: watch TrainingJobs, bring back those that stall. The API server is found as kubectl does."""
+    # Only here: these imports take half a second, which --help need not wait for.
+    from hedgerow_operator import logs, process
+    from hedgerow_operator.adapters.kube.connection import NotConfigured
+    from hedgerow_operator.settings import BadSettings, check
+
+    settings = _settings(options)
+    logs.set_up(settings.log_level)
+    try:
+        check(settings)
+        sys.exit(asyncio.run(process.operate(settings)))
+    except (BadSettings, NotConfigured) as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _settings(options: dict[str, Any]) -> Any:
+    from hedgerow_operator.build.injection import Injection
+    from hedgerow_operator.settings import Settings
+
+    injection = Injection(
+        image=options["inject_image"],
+        report_url=options["report_url"].rstrip("/"),
+        pull_policy=options["inject_pull_policy"],
+        cpu=options["inject_cpu"],
+        memory=options["inject_memory"],
+    )
+    return Settings(
+        namespaces=tuple(options["namespaces"]),
+        home=options["lease_namespace"] or _own_namespace(),
+        lease=options["lease_name"],
+        identity=f"{os.environ.get('HOSTNAME') or socket.gethostname()}_{uuid.uuid4().hex[:8]}",
+        listen_host=options["listen_host"],
+        listen_port=options["listen_port"],
+        injection=injection,
+        log_level=options["log_level"],
+    )
+
+
+if __name__ == "__main__":
+    main()

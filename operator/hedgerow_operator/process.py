@@ -1,0 +1,173 @@
+"""The operator process: connects, serves, waits to lead, leads, and stops cleanly."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+
+import kopf
+import structlog
+from aiohttp import web
+from kubernetes.aio.client import ApiClient, Configuration
+
+from hedgerow_operator.adapters.kube import paths
+from hedgerow_operator.adapters.kube.api import Api, Rejected
+from hedgerow_operator.adapters.kube.connection import load_configuration, make_client
+from hedgerow_operator.adapters.kube.jobs import KubeJobs
+from hedgerow_operator.adapters.kube.leader import LeaseLeadership
+from hedgerow_operator.adapters.kube.nodes import Nodes
+from hedgerow_operator.adapters.kube.runtime import KubeRuntime
+from hedgerow_operator.adapters.kube.token_review import TokenReviews
+from hedgerow_operator.handlers.login import make_login
+from hedgerow_operator.handlers.watches import make_registry, make_settings
+from hedgerow_operator.reconcile.engine import Reconciler
+from hedgerow_operator.reconcile.ports import Unreachable
+from hedgerow_operator.reconcile.queue import WorkQueue
+from hedgerow_operator.reconcile.reports import ReportHub
+from hedgerow_operator.server.app import make_app, make_runner
+from hedgerow_operator.server.health import Health
+from hedgerow_operator.server.metrics import Metrics
+from hedgerow_operator.settings import Settings
+
+STOPPED = 0
+FAULT = 1
+LOST_LEASE = 3
+RETRY_SECONDS = 2.0
+
+log = structlog.get_logger("hedgerow")
+
+
+def _boot_clock() -> float:
+    """Seconds that go on while the machine sleeps: a process that was away must see that time has passed."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+class Operator:
+    """Everything of one process, wired up."""
+
+    def __init__(self, settings: Settings, configuration: Configuration, client: ApiClient) -> None:
+        self.settings = settings
+        self.configuration = configuration
+        self.free = Api(client)  # may write without the Lease: the Lease itself, and token reviews
+        self.leadership = LeaseLeadership(self.free, settings.home, settings.lease, settings.identity, _boot_clock)
+        guarded = Api(client, self.leadership.holds)
+        self.nodes = Nodes(guarded, time.monotonic)
+        self.metrics = Metrics()
+        self.health = Health(time.monotonic)
+        self.hub = ReportHub(clock=time.monotonic)
+        runtime = KubeRuntime(guarded, self.nodes, settings.injection, time.time)
+        engine = Reconciler(
+            jobs=KubeJobs(guarded, time.time),
+            runtime_for=lambda job: runtime,
+            hub=self.hub,
+            leadership=self.leadership,
+            clock=time.time,
+            metrics=self.metrics,
+        )
+        self.queue = WorkQueue(self.health.watching(engine.reconcile))
+
+    async def serve(self) -> web.AppRunner:
+        """Start the report server; a standby serves health and metrics, and refuses reports."""
+        reviews = TokenReviews(self.free, time.monotonic)
+        runner = make_runner(make_app(self.hub, reviews, self.leadership, self.metrics, self.health))
+        await runner.setup()
+        await web.TCPSite(runner, self.settings.listen_host, self.settings.listen_port).start()
+        log.info("listening", host=self.settings.listen_host, port=self.settings.listen_port)
+        return runner
+
+    async def lead(self) -> None:
+        """Wait for the Lease, act while it is ours, and return once it is lost."""
+        await self._wait_for_kinds()
+        self.health.synced = True
+        log.info(
+            "waiting to lead", lease=f"{self.settings.home}/{self.settings.lease}", identity=self.settings.identity
+        )
+        await self.leadership.acquire()
+        log.info("leading", identity=self.settings.identity)
+        work = {asyncio.create_task(self.queue.run()), asyncio.create_task(self._watch())}
+        keep = asyncio.create_task(self.leadership.keep())
+        try:
+            done, _pending = await asyncio.wait({keep, *work}, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            await _cancel(keep, *work)
+
+    async def _wait_for_kinds(self) -> None:
+        """Until the TrainingJob kind is served: kopf would not notice one that comes later."""
+        said = ""
+        while True:
+            try:
+                await self.free.get(paths.OUR_API)
+                return
+            except (Unreachable, Rejected) as error:
+                if str(error) != said:
+                    said = str(error)
+                    log.warning("waiting for the TrainingJob kind; are the CRDs installed?", error=said)
+            await asyncio.sleep(RETRY_SECONDS)
+
+    async def _watch(self) -> None:
+        registry = make_registry(
+            self.queue, self.nodes, make_login(self.configuration), watch_nodes=await self._may_watch_nodes()
+        )
+        namespaces = self.settings.namespaces
+        await kopf.operator(
+            registry=registry,
+            settings=make_settings(),
+            standalone=True,
+            clusterwide=not namespaces,
+            namespaces=namespaces,
+        )
+
+    async def _may_watch_nodes(self) -> bool:
+        """Nodes are seen by everybody in cluster mode; in namespaced mode the right may have been withheld."""
+        try:
+            await self.free.get(f"{paths.NODES}?limit=1")
+        except Rejected as error:
+            log.warning("nodes cannot be watched, so a dead one is not told from a slow one", error=str(error))
+            return False
+        except Unreachable:
+            return True
+        return True
+
+
+async def operate(settings: Settings) -> int:
+    """Run until SIGTERM, SIGINT or the loss of the Lease; returns the exit status. Raises NotConfigured."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    configuration = await load_configuration()
+    client = make_client(configuration)
+    operator = Operator(settings, configuration, client)
+    runner = await operator.serve()
+    leading = asyncio.create_task(operator.lead())
+    stopping = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait({leading, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        return _end(operator, leading, stop)
+    finally:
+        await _cancel(leading, stopping)
+        await operator.leadership.release()
+        await runner.cleanup()
+        await client.close()  # type: ignore[no-untyped-call]
+
+
+def _end(operator: Operator, leading: asyncio.Task[None], stop: asyncio.Event) -> int:
+    """The exit status, and a word about why. kopf answers signals too: then leading ends while the Lease is ours."""
+    error = leading.exception() if leading.done() else None
+    if error is not None:
+        log.error("stopping because of a fault", exc_info=error)
+        return FAULT
+    if leading.done() and not stop.is_set() and not operator.leadership.holds():
+        log.error("lost the Lease; stopping, so that only one operator acts")
+        return LOST_LEASE
+    log.info("stopping")
+    return STOPPED
+
+
+async def _cancel(*tasks: asyncio.Task[None] | asyncio.Task[bool]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

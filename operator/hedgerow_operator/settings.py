@@ -1,0 +1,40 @@
+"""What the operator process is told at its start."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from hedgerow_operator.build.injection import Injection
+
+
+class BadSettings(Exception):
+    """A setting cannot be used; the message is one sentence that says which, why, and what to write instead."""
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """namespaces: those to watch; empty: all. home: the namespace of the Lease. identity: unique to this process."""
+
+    namespaces: tuple[str, ...]
+    home: str
+    lease: str
+    identity: str
+    listen_host: str
+    listen_port: int
+    injection: Injection
+    log_level: str
+
+
+def check(settings: Settings) -> None:
+    """Raises BadSettings."""
+    url = urlsplit(settings.injection.report_url)
+    if url.scheme not in ("http", "https") or not url.hostname or url.path not in ("", "/"):
+        raise BadSettings(
+            f"--report-url: {settings.injection.report_url!r} is not the address of a server; "
+            "write the one at which pods reach this operator, such as http://hedgerow.hedgerow-system.svc:8080"
+        )
+    if not settings.injection.image:
+        raise BadSettings(
+            "--inject-image: is empty; write the operator's own image, such as example.org/hedgerow:0.1.0"
+        )
