@@ -85,11 +85,13 @@ class Cluster:
                 daemon.thaw()
             daemon.start()
         self.wait_ready()
-        for node in self.nodes:
-            node.reconnect()
-            if node.running:
-                node.thaw()
-            node.start()
+        ill = [node for node in self.nodes if not node.sound]
+        said = {node.name: self._last_sign(node.name) for node in ill}
+        for node in ill:
+            node.heal()
+        for name, before in said.items():
+            # A node that was away shortly may still be called Ready from before.
+            self._wait_checked(f"a sign of life of {name}", partial(self._spoke_since, name, before))
         self.wait_nodes()
 
     def kubectl(self, *arguments: str, stdin: str | None = None, timeout: float = 60) -> str:
@@ -155,6 +157,13 @@ class Cluster:
         self.wait_nodes()
         account = "/api/v1/namespaces/default/serviceaccounts/default"
         self._wait_checked("the default service account", lambda: self.api.get(account) is not None)
+
+    def _last_sign(self, node: str) -> str:
+        lease = self.api.get(f"/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/{node}")
+        return str(lease["spec"]["renewTime"]) if lease else ""
+
+    def _spoke_since(self, node: str, before: str) -> bool:
+        return self._last_sign(node) > before
 
     def _registered(self, name: str) -> bool:
         path = f"/api/v1/nodes/{name}"

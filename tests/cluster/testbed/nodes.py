@@ -29,6 +29,7 @@ class Node:
         self.socket = self.folder / "containerd.sock"
         self._site, self._images = site, images
         self._cgroup = f"{site.cgroup}/{self.name}"
+        self._cut_off = False
         self._machine: subprocess.Popen[bytes] | None = None
         self.containerd = self._daemon(
             "containerd", [site.program("containerd"), "-c", self.folder / "containerd.toml"]
@@ -45,6 +46,13 @@ class Node:
     def running(self) -> bool:
         """Whether the machine is on."""
         return self._machine is not None and self._machine.poll() is None
+
+    @property
+    def sound(self) -> bool:
+        """Whether it is on, on the network, and nothing of it is dead or frozen."""
+        if not self.running or self._cut_off:
+            return False
+        return all(daemon.running and processes.state(daemon.pid) != "T" for daemon in self.daemons)
 
     @property
     def pid(self) -> int:
@@ -89,7 +97,7 @@ class Node:
     def freeze(self) -> None:
         """Stop every process of the node, containers too, as a hypervisor that pauses a machine does."""
         frozen: set[int] = set()
-        while pids := set(processes.descendants(self.pid)) - frozen:
+        while pids := self._everything() - frozen:
             for pid in pids:
                 processes.send(pid, "STOP")
             frozen |= pids
@@ -99,20 +107,30 @@ class Node:
         for daemon in self.daemons:
             if daemon.running:
                 daemon.thaw()
-        for pid in processes.descendants(self.pid):
+        for pid in self._everything():
             processes.send(pid, "CONT")
 
     def partition(self) -> None:
         """Pull the network cable: node and pods go on and hear nobody."""
+        self._cut_off = True
         network.cut(self.cable)
 
     def partition_pods(self) -> None:
         """Cut the pods off from everything outside the node; the kubelet still reports."""
+        self._cut_off = True
         network.cut(self.cable, pods_only=True)
 
     def reconnect(self) -> None:
         """Undo partition() and partition_pods()."""
         network.mend(self.cable)
+        self._cut_off = False
+
+    def heal(self) -> None:
+        """Undo whatever was done to it."""
+        self.reconnect()
+        if self.running:
+            self.thaw()
+        self.start()
 
     def import_image(self, archive: Path) -> None:
         """Load an OCI archive into the node."""
@@ -163,6 +181,11 @@ class Node:
             if pipe.read(1) != b"1":
                 words = (self.folder / "machine.log").read_text(errors="replace")[-400:]
                 raise ClusterError(f"{self.name} did not come up: {words}")
+
+    def _everything(self) -> set[int]:
+        """All processes of the node; what entered it later has its parent outside."""
+        roots = [self.pid, *(daemon.pid for daemon in self.daemons if daemon.running)]
+        return {*roots[1:], *(pid for root in roots for pid in processes.descendants(root))}
 
     def _containerd_answers(self) -> bool:
         self.containerd.check()

@@ -1,0 +1,27 @@
+"""One real cluster for all tests, and a namespace for each."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cluster.testbed.cluster import Cluster
+from tests.cluster.testbed.errors import ClusterError
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """The cluster that every test shares: three nodes with eight GPUs each."""
+    try:
+        started = Cluster.start()
+    except ClusterError as error:
+        pytest.fail(str(error), pytrace=False)
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def namespace(cluster: Cluster) -> Iterator[str]:
+    """A namespace of the test's own; afterwards whatever the test has broken in the cluster is brought back."""
+    with cluster.namespace() as name:
+        yield name
+        cluster.heal()
