@@ -1,0 +1,144 @@
+"""One local run: the same engine and report server as on a cluster, over files and processes."""
+
+import asyncio
+import contextlib
+import signal
+import time
+from collections.abc import AsyncIterator, Sequence
+
+from aiohttp import web
+
+from hedgerow_operator.adapters.local.file_jobs import FileJobs, key_of
+from hedgerow_operator.adapters.local.files import write_whole
+from hedgerow_operator.adapters.local.launch import LOOPBACK
+from hedgerow_operator.adapters.local.paths import StatePaths
+from hedgerow_operator.adapters.local.runtime import LocalRuntime
+from hedgerow_operator.adapters.local.tokens import TokenFiles
+from hedgerow_operator.api.training_job import TrainingJob
+from hedgerow_operator.cli.outcome import NOT_ALL_SUCCEEDED, exit_code, is_at_rest, is_finished, verdict
+from hedgerow_operator.cli.views.base import View
+from hedgerow_operator.reconcile.engine import Reconciler
+from hedgerow_operator.reconcile.ports import JobKey, Unreachable
+from hedgerow_operator.reconcile.queue import WorkQueue
+from hedgerow_operator.reconcile.reports import ReportHub
+from hedgerow_operator.server.app import make_app, make_runner
+from hedgerow_operator.server.health import Health
+from hedgerow_operator.server.metrics import Metrics
+
+_LOOK_SECONDS = 0.2
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class SoleLeader:
+    """The lock on the state directory is the lease: held from start to end."""
+
+    def holds(self) -> bool:
+        """See ports.Leadership."""
+        return True
+
+
+class Session:
+    """Runs jobs until all are at rest. A first Ctrl-C suspends them for this run, a second kills them."""
+
+    def __init__(self, paths: StatePaths, view: View) -> None:
+        self._paths = paths
+        self._view = view
+        self._jobs = FileJobs(paths, time.time, view.changed, view.happened)
+        self._runtime = LocalRuntime(paths, time.time, self._look)
+        self._hub = ReportHub(clock=time.monotonic)
+        self._metrics = Metrics()
+        self._health = Health(time.monotonic)
+        self._leader = SoleLeader()
+        engine = Reconciler(self._jobs, lambda job: self._runtime, self._hub, self._leader, time.time, self._metrics)
+        self._queue = WorkQueue(self._health.watching(engine.reconcile))
+        self._interrupted = False
+        self._killed = asyncio.Event()
+
+    async def run(self, jobs: Sequence[TrainingJob]) -> int:
+        """Apply and run the jobs; the exit code. Raises StateError."""
+        for job in jobs:
+            stored = self._jobs.apply(job)
+            if is_finished(stored):
+                self._view.note(f"{verdict(stored)}; nothing is run again (to begin anew, use another --state-dir)")
+        self._hub.on_report = self._heard
+        loop = asyncio.get_running_loop()
+        for number in _SIGNALS:
+            loop.add_signal_handler(number, self._signalled)
+        async with self._working():
+            await self._until_at_rest()
+        if self._killed.is_set():
+            return NOT_ALL_SUCCEEDED
+        final = self._jobs.all()
+        for job in final:
+            self._view.note(verdict(job))
+        self._view.close()
+        return exit_code(final)
+
+    @contextlib.asynccontextmanager
+    async def _working(self) -> AsyncIterator[None]:
+        """Queue and server, up for as long as the block lasts."""
+        self._look_at_all()
+        working = asyncio.create_task(self._queue.run())
+        runner = await self._serve()
+        self._health.synced = True
+        try:
+            yield
+        finally:
+            working.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await working
+            self._paths.address.unlink(missing_ok=True)
+            await runner.cleanup()
+            self._runtime.close()
+
+    async def _serve(self) -> web.AppRunner:
+        tokens = TokenFiles(self._paths, self._jobs.key_of_uid)
+        runner = make_runner(make_app(self._hub, tokens, self._leader, self._metrics, self._health))
+        await runner.setup()
+        await web.TCPSite(runner, LOOPBACK, 0).start()
+        write_whole(self._paths.address, f"http://{LOOPBACK}:{runner.addresses[0][1]}\n".encode())
+        return runner
+
+    async def _until_at_rest(self) -> None:
+        ticked = time.monotonic()
+        while not self._killed.is_set() and not await self._all_at_rest():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._killed.wait(), _LOOK_SECONDS)
+            if time.monotonic() - ticked >= 1.0:
+                ticked = time.monotonic()
+                self._view.tick()
+        if self._killed.is_set():
+            for job in self._jobs.all():
+                await self._runtime.kill(job)
+
+    async def _all_at_rest(self) -> bool:
+        """Whether every job is, with no process left."""
+        jobs = self._jobs.all()
+        if not all(is_at_rest(job) for job in jobs):
+            return False
+        try:
+            return not any([await self._runtime.placements(job) for job in jobs])
+        except Unreachable:
+            return False
+
+    def _signalled(self) -> None:
+        if self._interrupted:
+            self._view.note("killing everything")
+            self._killed.set()
+            return
+        self._interrupted = True
+        self._view.note("stopping the ranks (once more to kill them at once); the same command goes on from here")
+        self._jobs.interrupt()
+        self._look_at_all()
+
+    def _heard(self, uid: str) -> None:
+        key = self._jobs.key_of_uid(uid)
+        if key is not None:
+            self._look(key)
+
+    def _look_at_all(self) -> None:
+        for job in self._jobs.all():
+            self._look(key_of(job))
+
+    def _look(self, key: JobKey) -> None:
+        self._queue.add(key)

@@ -1,0 +1,25 @@
+"""What a local run tells whoever shows it."""
+
+from typing import Protocol
+
+from hedgerow_operator.api.training_job import TrainingJob
+from hedgerow_operator.core.plan import Event
+
+
+class View(Protocol):
+    """Shows a run. Every method returns at once."""
+
+    def changed(self, job: TrainingJob) -> None:
+        """The job was stored like this."""
+
+    def happened(self, job: TrainingJob, event: Event) -> None:
+        """Something that people should know."""
+
+    def note(self, sentence: str) -> None:
+        """Something about the run itself."""
+
+    def tick(self) -> None:
+        """A second has passed."""
+
+    def close(self) -> None:
+        """The run is over; nothing more will be shown."""

@@ -1,0 +1,61 @@
+"""A live table on a terminal: events scroll by above it, the table is rewritten in place below them."""
+
+import shutil
+from collections.abc import Callable
+
+from hedgerow_operator.api.training_job import TrainingJob
+from hedgerow_operator.cli.views.columns import table
+from hedgerow_operator.cli.views.lines import Lines
+from hedgerow_operator.core.plan import Event
+
+_UP = "\x1b[{}A"
+_CLEAR_BELOW = "\x1b[J"
+_CLEAR_LINE_END = "\x1b[K"
+
+
+class Table:
+    """Each drawing is one write, over the old one and not after clearing it, so that nothing flickers."""
+
+    def __init__(self, clock: Callable[[], float], write: Callable[[str], None], wide: bool) -> None:
+        self._clock = clock
+        self._write = write
+        self._wide = wide
+        self._jobs: dict[str, TrainingJob] = {}
+        self._drawn = 0
+        self._pending = ""
+        self._lines = Lines(clock, self._scroll)
+
+    def changed(self, job: TrainingJob) -> None:
+        """See View."""
+        self._jobs[f"{job.metadata.namespace}/{job.metadata.name}"] = job
+        self._draw()
+
+    def happened(self, job: TrainingJob, event: Event) -> None:
+        """See View."""
+        self._lines.happened(job, event)
+        self._draw()
+
+    def note(self, sentence: str) -> None:
+        """See View."""
+        self._lines.note(sentence)
+        self._draw()
+
+    def tick(self) -> None:
+        """See View."""
+        self._draw()
+
+    def close(self) -> None:
+        """See View."""
+        self._draw()
+
+    def _scroll(self, text: str) -> None:
+        self._pending += text
+
+    def _draw(self) -> None:
+        width = shutil.get_terminal_size().columns
+        rows = table(list(self._jobs.values()), self._wide, self._clock()) if self._jobs else []
+        up = _UP.format(self._drawn) if self._drawn else ""
+        above = "".join(f"{line}{_CLEAR_LINE_END}\n" for line in self._pending.splitlines())
+        below = "".join(f"{row[: width - 1]}{_CLEAR_LINE_END}\n" for row in rows)
+        self._write(up + above + below + _CLEAR_BELOW)
+        self._pending, self._drawn = "", len(rows)
