@@ -26,6 +26,7 @@ OBSERVING = "Observing"
 NOT_MEASURED = "NotMeasured"
 REPORTS_LOST = "ReportsLost"
 HEALTHY = "Healthy"
+SUSPECT = "Suspect"
 
 # Incident kinds: what stopped the progress.
 NO_PROGRESS = "NoProgress"

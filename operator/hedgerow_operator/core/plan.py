@@ -3,7 +3,11 @@
 from msgspec import Struct
 
 from hedgerow.wire import Command
-from hedgerow_operator.api.training_job import TrainingJobStatus
+from hedgerow_operator.api.status import TrainingJobStatus
+
+# How often launchers report: in calm, and while something is being decided.
+CALM_INTERVAL_SECONDS = 5.0
+BUSY_INTERVAL_SECONDS = 1.0
 
 
 class CreatePlacement(Struct, frozen=True, kw_only=True):
@@ -49,7 +53,7 @@ class Orders(Struct, frozen=True, kw_only=True):
     commands: dict[int, tuple[Command, ...]] = {}
     stop_others: Command | None = None
     deadlines: dict[str, float] = {}
-    interval_seconds: float = 5.0
+    interval_seconds: float = CALM_INTERVAL_SECONDS
 
 
 class Plan(Struct, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ class WorkerSeen(Struct, frozen=True, kw_only=True):
     """One pod / process group of a placement, as the place where it runs shows it.
 
     unschedulable: the scheduler's own sentence while no node takes it. terminating: asked to go, not gone yet.
-    deleted_by_other: it is going although the operator did not ask. disrupted: preempted, drained or evicted (DisruptionTarget).
+    disrupted: preempted, drained or evicted (DisruptionTarget).
     node_silent: its node cannot be asked (kubelet silent). node_gone: the node object is deleted or it is out of
     service, so nothing can run there. waiting: why the container does not start (ImagePullBackOff …).
     running_seconds: since its container started. exit_code, exit_reason: of the wrapped container (OOMKilled …).

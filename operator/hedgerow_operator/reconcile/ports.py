@@ -1,10 +1,12 @@
 """What reconciling needs from the outside world: small Protocols, implemented by the adapters."""
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from msgspec import Struct
 
-from hedgerow_operator.api.training_job import TrainingJob, TrainingJobStatus
+from hedgerow_operator.api.status import TrainingJobStatus
+from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.plan import Event
 from hedgerow_operator.core.seen import PlacementSeen
 
@@ -17,7 +19,7 @@ class JobKey(Struct, frozen=True, order=True):
 
 
 class Unreachable(Exception):
-    """The outside world could not be asked: nothing is known, nothing may be concluded. The message says what failed."""
+    """The outside world could not be asked: nothing is known, nothing may be concluded. The message says why."""
 
 
 class Conflict(Exception):
@@ -67,3 +69,19 @@ class Leadership(Protocol):
 
     def holds(self) -> bool:
         """True while the lease is surely ours, by our own monotonic clock."""
+
+
+class Metrics(Protocol):
+    """Where passes are counted."""
+
+    def reconciled(self, result: str, seconds: float) -> None:
+        """One pass ended: ok, conflict, unreachable or error."""
+
+    def incident_opened(self, kind: str) -> None:
+        """One incident was opened."""
+
+    def restarted(self, cause: str) -> None:
+        """One attempt after the first began."""
+
+    def jobs_by_state(self, counts: Mapping[str, int]) -> None:
+        """How many jobs there are in each state."""

@@ -38,7 +38,13 @@ class KubeJobs:
 
     async def annotate(self, job: TrainingJob, name: str, value: str) -> TrainingJob:
         # With the uid, so that a new job of the same name does not inherit it.
-        patch: Fields = {"metadata": {"uid": job.metadata.uid, "annotations": {name: value}}}
+        patch: Fields = {
+            "metadata": {
+                "uid": job.metadata.uid,
+                "resourceVersion": job.metadata.resource_version,
+                "annotations": {name: value},
+            }
+        }
         try:
             return training_job(await self._api.merge(_path(job), patch))
         except Rejected as error:

@@ -1,0 +1,82 @@
+"""Whether a rank is computing: the second evidence, independent of progress."""
+
+from enum import StrEnum
+
+from hedgerow.wire import Activity, RankReport
+from hedgerow_operator.core import phrases
+
+# Several samples of the launcher (two a second), and at least this share of the deadline.
+ENOUGH_SECONDS = 2.0
+ENOUGH_SHARE = 0.5
+
+STOPPED_STATES = ("T", "t")
+
+
+class Computing(StrEnum):
+    """STOPPED: by a signal or a debugger. FROZEN: shows no work. ACTIVE: works. UNKNOWN: cannot be told."""
+
+    STOPPED = "Stopped"
+    FROZEN = "Frozen"
+    ACTIVE = "Active"
+    UNKNOWN = "Unknown"
+
+
+def computing(report: RankReport, deadline: float) -> Computing:
+    """What the kernel and the stacks say of a rank whose phase has this deadline (seconds).
+
+    A busy CPU alone proves nothing (NCCL waits busily), unless the stack moves. Bytes moving mean work.
+    """
+    activity = report.activity
+    if activity.process_state in STOPPED_STATES:
+        return Computing.STOPPED
+    enough = max(ENOUGH_SECONDS, min(ENOUGH_SHARE * deadline, ENOUGH_SHARE * (report.progress_age or 0.0)))
+    if _at_least(activity.io_idle_seconds, ENOUGH_SECONDS) is False:
+        return Computing.ACTIVE
+    if _at_least(activity.idle_seconds, enough):
+        return Computing.FROZEN
+    if activity.stack_unchanged_seconds is None:
+        return Computing.UNKNOWN
+    return Computing.FROZEN if activity.stack_unchanged_seconds >= ENOUGH_SECONDS else Computing.ACTIVE
+
+
+def surely_idle(report: RankReport) -> bool:
+    """Whether the rank's whole process tree shows neither CPU time nor bytes: measured, not assumed."""
+    if report.activity.process_state in STOPPED_STATES:
+        return True
+    return bool(
+        _at_least(report.activity.idle_seconds, ENOUGH_SECONDS)
+        and _at_least(report.activity.io_idle_seconds, ENOUGH_SECONDS)
+    )
+
+
+def describe(report: RankReport) -> str:
+    """What was seen of the rank, as the end of a sentence that begins with its name."""
+    activity = report.activity
+    if activity.process_state in STOPPED_STATES:
+        return f"is stopped by a signal or debugger (process state {activity.process_state})"
+    seen = [text for text in (_cpu(activity), _waits(activity), _stack(activity)) if text]
+    return ", ".join(seen) if seen else "gives no measurement"
+
+
+def _cpu(activity: Activity) -> str:
+    if activity.idle_seconds is None:
+        return ""
+    if activity.idle_seconds < ENOUGH_SECONDS:
+        return "uses CPU"
+    return f"has used no CPU for {phrases.seconds(activity.idle_seconds)}"
+
+
+def _waits(activity: Activity) -> str:
+    if not activity.wait_channel:
+        return ""
+    state = f" (state {activity.process_state})" if activity.process_state else ""
+    return f"waits in {activity.wait_channel}{state}"
+
+
+def _stack(activity: Activity) -> str:
+    unchanged = activity.stack_unchanged_seconds
+    return f"its stack has not changed for {phrases.seconds(unchanged)}" if unchanged else ""
+
+
+def _at_least(value: float | None, bound: float) -> bool | None:
+    return None if value is None else value >= bound

@@ -1,0 +1,140 @@
+"""What has to be done in the outside world, given the status as it is stored."""
+
+from collections.abc import Iterable
+
+from hedgerow.wire import COMMAND_DUMP, COMMAND_FINISH, COMMAND_START, COMMAND_STOP, Command
+from hedgerow_operator.api.times import parse_optional_time, parse_time
+from hedgerow_operator.core.fencing import forceable
+from hedgerow_operator.core.gang import Gang
+from hedgerow_operator.core.ladder import FAIL
+from hedgerow_operator.core.plan import (
+    BUSY_INTERVAL_SECONDS,
+    CALM_INTERVAL_SECONDS,
+    Action,
+    CreatePlacement,
+    DeleteJob,
+    Orders,
+    RemovePlacement,
+)
+from hedgerow_operator.core.seen import WORKER_PENDING, WORKER_RUNNING, PlacementSeen
+from hedgerow_operator.core.step import ENDED, PLACING, REMOVING, RUNNING, STARTING, STOPPING, Context
+
+# Workers of an ended job that do not leave by themselves (their launcher is not heard) are removed after this.
+LINGER_SECONDS = 60.0
+
+_REPLACED = "another placement is current"
+
+
+def actions_for(context: Context) -> tuple[Action, ...]:
+    """Placements to create and remove. Nothing while it is not known what exists."""
+    if context.seen.placements is None:
+        return ()
+    status = context.status
+    others = [entry for entry in context.seen.placements if entry.attempt != status.placement]
+    actions: list[Action] = [*_remove_all(context, others)]
+    current = context.gang.placement
+    if status.attempt_stage == PLACING and not others and current is None and _may_place(context):
+        excluded = tuple(entry.name for entry in status.excluded_nodes if parse_time(entry.until) > context.now)
+        actions.append(CreatePlacement(attempt=status.placement, excluded_nodes=excluded))
+    gone_by_now = status.attempt_stage == REMOVING or (status.attempt_stage == ENDED and _lingers(context))
+    if current is not None and (gone_by_now or (status.attempt_stage == PLACING and current.removing)):
+        actions += _remove_all(context, [current])
+    if _expired(context):
+        actions.append(DeleteJob())
+    return tuple(actions)
+
+
+def orders_for(context: Context) -> Orders:
+    """How the launchers are answered while this status stands."""
+    status = context.status
+    live = status.attempt_stage in (STARTING, RUNNING)
+    calm = (status.attempt_stage == RUNNING and status.incident is None) or status.attempt_stage == ENDED
+    return Orders(
+        placement=status.placement,
+        attempt=status.attempt if live else 0,
+        fenced=status.fenced_attempt,
+        commands={worker: tuple(_commands(context)) for worker in range(context.gang.workers)},
+        stop_others=Command(kind=COMMAND_STOP, attempt=status.attempt, kill=True, reason=_REPLACED),
+        deadlines=dict(context.deadlines),
+        interval_seconds=CALM_INTERVAL_SECONDS if calm else BUSY_INTERVAL_SECONDS,
+    )
+
+
+def _commands(context: Context) -> Iterable[Command]:
+    status, spec = context.status, context.job.spec
+    if status.attempt_stage == STARTING:
+        start = _start(context)
+        if start:
+            yield start
+    if status.attempt_stage == RUNNING and status.incident and status.incident.attempt == status.attempt:
+        yield Command(kind=COMMAND_DUMP, attempt=status.attempt)
+    if status.attempt_stage in (STOPPING, REMOVING) and status.stopping:
+        yield Command(kind=COMMAND_STOP, attempt=status.attempt, reason=status.stopping.reason,
+                      kill=status.stopping.kill, grace_seconds=float(spec.recovery.grace_seconds))
+    if status.attempt_stage == ENDED:
+        failed = status.stopping is not None and status.stopping.action == FAIL
+        yield Command(kind=COMMAND_FINISH, attempt=status.attempt, exit_code=1 if failed else 0)
+
+
+def _start(context: Context) -> Command | None:
+    """The start of the attempt: worker 0 has proposed the port, its address is the master's."""
+    gang = context.gang
+    first = gang.report(0)
+    if first is None:
+        return None
+    begun = first.attempt == context.status.attempt
+    peers = [report.peer_address for worker in range(gang.workers) if (report := gang.report(worker))]
+    worker = gang.worker(0)
+    return Command(
+        kind=COMMAND_START,
+        attempt=context.status.attempt,
+        resume_from=context.status.resume_from,
+        master_address=(worker.address if worker and worker.address else first.address),
+        master_port=first.master_port if begun else (context.job.spec.master_port or first.free_port),
+        nonce=first.nonce,
+        peers=peers,
+        grace_seconds=float(context.job.spec.recovery.grace_seconds),
+    )
+
+
+def _may_place(context: Context) -> bool:
+    at = parse_optional_time(context.status.next_start_at)
+    return not context.job.spec.suspend and (at is None or context.now >= at)
+
+
+def _remove_all(context: Context, placements: Iterable[PlacementSeen]) -> list[Action]:
+    return [action for placement in placements for action in _remove(context, placement)]
+
+
+def _remove(context: Context, placement: PlacementSeen) -> list[Action]:
+    """Asked once; again only for workers that were not reached, and by force for those that can be."""
+    force: tuple[str, ...] = ()
+    if context.gang.placement is placement and context.status.fenced_at:
+        fenced_for = context.now - parse_time(context.status.fenced_at)
+        force = _forceable(context, context.gang, fenced_for)
+    unasked = any(not worker.terminating for worker in placement.workers)
+    if placement.removing and not unasked and not force:
+        return []
+    return [RemovePlacement(attempt=placement.attempt, force=force)]
+
+
+def _forceable(context: Context, gang: Gang, fenced_for: float) -> tuple[str, ...]:
+    if not context.seen.fences_by_time:
+        return ()
+    return forceable(gang, float(context.job.spec.recovery.fence_seconds), fenced_for)
+
+
+def _lingers(context: Context) -> bool:
+    ended = parse_optional_time(context.status.completion_time)
+    placement = context.gang.placement
+    alive = placement is not None and any(
+        worker.phase in (WORKER_RUNNING, WORKER_PENDING) for worker in placement.workers
+    )
+    return alive and ended is not None and context.now - ended > LINGER_SECONDS
+
+
+def _expired(context: Context) -> bool:
+    ttl, ended = context.job.spec.ttl_seconds_after_finished, parse_optional_time(context.status.completion_time)
+    if context.status.attempt_stage != ENDED or ttl is None or ended is None:
+        return False
+    return context.now >= ended + ttl

@@ -1,0 +1,107 @@
+"""Who is guilty of a gang that stands still: who never reached the step, not those who wait for it."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from hedgerow_operator.core import phrases
+from hedgerow_operator.core.activity import STOPPED_STATES, surely_idle
+from hedgerow_operator.core.gang import RankView
+from hedgerow_operator.core.stacks import Frame, place
+
+NOBODY = "all ranks stand at the same point: the fabric or the storage that they share is the first suspect"
+
+
+class Culprit(Struct, frozen=True, kw_only=True):
+    """The guilty ranks (empty: not told) and why. decisive: acting at once is right, waiting could not clear it up."""
+
+    ranks: tuple[int, ...] = ()
+    why: str
+    decisive: bool = False
+
+
+def find_culprit(live: Sequence[RankView], silent_ranks: Sequence[int]) -> Culprit:
+    """The culprit among live ranks that all stand still; ``silent_ranks`` belong to launchers that are not heard."""
+    return (
+        _stopped(live)
+        or _unequal(live)
+        or _silent(silent_ranks)
+        or _other_phase(live)
+        or _other_stack(live)
+        or Culprit(why=NOBODY)
+    )
+
+
+def where(rank: RankView) -> str:
+    """Where the rank's main thread stands, as the start of a clause; empty when unknown."""
+    frame = place(rank.report.stack)
+    return f"stands at {frame}" if frame else ""
+
+
+def _stopped(live: Sequence[RankView]) -> Culprit | None:
+    stopped = [rank.rank for rank in live if rank.report.activity.process_state in STOPPED_STATES]
+    if not stopped or len(stopped) == len(live) > 1:
+        return None
+    return Culprit(
+        ranks=tuple(stopped),
+        why=f"{phrases.ranks(stopped)} {'is' if len(stopped) == 1 else 'are'} stopped by a signal or debugger, "
+        "the others wait",
+        decisive=True,
+    )
+
+
+def _unequal(live: Sequence[RankView]) -> Culprit | None:
+    """Ranks that did not reach the step that others reached; decisive only if their process trees do nothing."""
+    steps = {rank.rank: rank.report.step for rank in live}
+    reached = [step for step in steps.values() if step is not None]
+    if not reached or (len(reached) == len(live) and min(reached) == max(reached)):
+        return None
+    furthest = max(reached)
+    lowest = -1 if len(reached) < len(live) else min(reached)
+    behind = [rank for rank in live if (rank.report.step if rank.report.step is not None else -1) == lowest]
+    ahead = [number for number, step in steps.items() if step == furthest]
+    names = phrases.ranks(rank.rank for rank in behind)
+    return Culprit(
+        ranks=tuple(rank.rank for rank in behind),
+        why=f"{names} never reached step {furthest}, which {phrases.ranks(ahead)} did and wait in" + _stands(behind),
+        decisive=all(surely_idle(rank.report) for rank in behind),
+    )
+
+
+def _silent(silent_ranks: Sequence[int]) -> Culprit | None:
+    if not silent_ranks:
+        return None
+    return Culprit(ranks=tuple(silent_ranks), why=f"{phrases.ranks(silent_ranks)} cannot be heard, the others wait")
+
+
+def _other_phase(live: Sequence[RankView]) -> Culprit | None:
+    odd = _minority({rank.rank: rank.report.phase for rank in live})
+    if not odd:
+        return None
+    phases = ", ".join(sorted({rank.report.phase for rank in live if rank.rank in odd}))
+    return Culprit(ranks=odd, why=f"{phrases.ranks(odd)} stands in phase {phases}, the others do not")
+
+
+def _other_stack(live: Sequence[RankView]) -> Culprit | None:
+    places: dict[int, Frame | None] = {rank.rank: place(rank.report.stack) for rank in live}
+    if any(frame is None for frame in places.values()):
+        return None
+    odd = _minority({rank: (frame.file, frame.function) for rank, frame in places.items() if frame})
+    if not odd:
+        return None
+    behind = [rank for rank in live if rank.rank in odd]
+    return Culprit(ranks=odd, why=f"the others stand elsewhere than {phrases.ranks(odd)}" + _stands(behind))
+
+
+def _minority(groups: dict[int, object]) -> tuple[int, ...]:
+    """Members outside the one group that more than half belong to; empty when there is no such group."""
+    common, amount = Counter(groups.values()).most_common(1)[0]
+    if amount == len(groups) or amount * 2 <= len(groups):
+        return ()
+    return tuple(sorted(member for member, group in groups.items() if group != common))
+
+
+def _stands(behind: Sequence[RankView]) -> str:
+    places = {where(rank): rank.rank for rank in behind if where(rank)}
+    return "".join(f"; rank {rank} {text}" for text, rank in places.items())

@@ -1,0 +1,117 @@
+"""The decision on one TrainingJob: a pure function of the job as stored, what was seen, and ``now``."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from hedgerow_operator.api import reasons
+from hedgerow_operator.api.labels import ANNOTATION_LEARNED_DURATIONS
+from hedgerow_operator.api.status import Stopping
+from hedgerow_operator.api.times import parse_time
+from hedgerow_operator.api.training_job import TrainingJob
+from hedgerow_operator.core.attempt_actions import actions_for, orders_for
+from hedgerow_operator.core.attempt_run import running
+from hedgerow_operator.core.attempt_start import gathering, new_job, placing
+from hedgerow_operator.core.attempt_stop import begin_plain_stop, removing, stopping, suspended
+from hedgerow_operator.core.deadlines import deadlines
+from hedgerow_operator.core.durations import Learned, decode_learned, encode_learned, merge, observe, worth_storing
+from hedgerow_operator.core.gang import Gang, gather
+from hedgerow_operator.core.ladder import FAIL, SUSPEND
+from hedgerow_operator.core.plan import Event, Plan
+from hedgerow_operator.core.seen import Seen
+from hedgerow_operator.core.step import (
+    ENDED,
+    GATHERING,
+    PLACING,
+    REMOVING,
+    RUNNING,
+    STARTING,
+    STOPPING,
+    SUSPENDED,
+    Context,
+    Step,
+)
+from hedgerow_operator.core.summary import summarize
+
+# Without anything new, a live job is looked at this often.
+RESYNC_SECONDS = 15.0
+
+_STAGES: dict[str, Callable[[Context], Step]] = {
+    "": new_job,
+    PLACING: placing,
+    GATHERING: gathering,
+    STARTING: running,
+    RUNNING: running,
+    STOPPING: stopping,
+    REMOVING: removing,
+    SUSPENDED: suspended,
+    ENDED: lambda context: Step(status=context.status),
+}
+
+
+def decide(job: TrainingJob, seen: Seen, now: float) -> Plan:
+    """What to do, what to write and what to tell. ``now``: seconds since the epoch."""
+    gang = gather(job, seen)
+    stored = decode_learned(job.metadata.annotations.get(ANNOTATION_LEARNED_DURATIONS))
+    learned = _learn(stored, gang)
+    phases = learned.phases()
+    context = Context(
+        job=job, seen=seen, gang=gang, now=now, learned=phases,
+        deadlines=deadlines(phases, job.spec.health, job.spec.ranks),
+    )
+    step = _ordered_stop(context) or _STAGES[job.status.attempt_stage](context)
+    return Plan(
+        status=summarize(context, step.status),
+        actions=actions_for(context),
+        orders=orders_for(context),
+        learned=encode_learned(learned) if worth_storing(stored, learned) else None,
+        events=step.events,
+        requeue_after=_next_look(context, step),
+    )
+
+
+def refused(job: TrainingJob, message: str, now: float) -> Plan:
+    """The placement can never be created: the job fails with the reason, instead of trying for ever."""
+    seen = Seen(placements=())
+    context = Context(job=job, seen=seen, gang=gather(job, seen), now=now, learned={}, deadlines={})
+    plan = Stopping(action=FAIL, reason=reasons.NO_VALID_PLACEMENT, message=message, since=context.moment,
+                    counted=False, started=False)
+    status = msgspec.structs.replace(
+        job.status, attempt_stage=ENDED, stopping=plan, completion_time=context.moment, incident=None
+    )
+    event = Event(reason=reasons.NO_VALID_PLACEMENT, message=message, warning=True)
+    return Plan(status=summarize(context, status), orders=orders_for(context), events=(event,))
+
+
+def _learn(stored: Learned, gang: Gang) -> Learned:
+    """What the job has shown, with the durations of the running attempt as far as they are heard."""
+    parts = [
+        heard.report.durations for heard in gang.launchers.values() if heard.report.attempt == gang.attempt
+    ]
+    return observe(stored, gang.attempt, merge(parts)) if any(parts) else stored
+
+
+def _ordered_stop(context: Context) -> Step | None:
+    """Suspension and the active deadline end whatever runs."""
+    stage, spec, start = context.status.attempt_stage, context.job.spec, context.status.start_time
+    if stage not in (PLACING, GATHERING, STARTING, RUNNING):
+        return None
+    started = stage in (STARTING, RUNNING)
+    if spec.suspend:
+        return begin_plain_stop(context, SUSPEND, reasons.SUSPENDING, "spec.suspend is true", started)
+    limit = spec.active_deadline_seconds
+    if limit is not None and start is not None and context.now - parse_time(start) >= limit:
+        message = f"the job was active for longer than spec.activeDeadlineSeconds ({limit} s)"
+        return begin_plain_stop(context, FAIL, reasons.DEADLINE_EXCEEDED, message, started)
+    return None
+
+
+def _next_look(context: Context, step: Step) -> float | None:
+    stage = step.status.attempt_stage
+    if stage == ENDED and context.status.attempt_stage == ENDED:
+        ttl = context.job.spec.ttl_seconds_after_finished
+        placed = bool(context.seen.placements)
+        return RESYNC_SECONDS if ttl is not None or placed else None
+    if stage == SUSPENDED and context.status.attempt_stage == SUSPENDED:
+        return None
+    return min(RESYNC_SECONDS, step.look_again) if step.look_again is not None else RESYNC_SECONDS

@@ -1,0 +1,90 @@
+"""What to do about a trouble: in place, a new placement, one without the suspect node, or give up."""
+
+from hedgerow_operator.api import reasons
+from hedgerow_operator.api.spec import TrainingJobSpec
+from hedgerow_operator.api.status import ExcludedNode, StopAction, Stopping, TrainingJobStatus
+from hedgerow_operator.api.times import format_time, parse_time
+from hedgerow_operator.core.trouble import Trouble
+
+IN_PLACE: StopAction = "RestartInPlace"
+NEW_PLACEMENT: StopAction = "NewPlacement"
+SUSPEND: StopAction = "Suspend"
+FAIL: StopAction = "Fail"
+
+# Attempts in a row without a newer checkpoint before the place is suspected, and before the node is.
+PLACE_SUSPECT_AFTER = 1
+NODE_SUSPECT_AFTER = 2
+
+# Evidence against a node, weakest first: what is given back first when the job finds no room.
+WEAK_EVIDENCE = (reasons.NO_PROGRESS, reasons.RANK_EXITED, reasons.RANK_STOPPED, reasons.NODE_LOST)
+
+
+def respond(spec: TrainingJobSpec, status: TrainingJobStatus, trouble: Trouble, started: bool, now: float) -> Stopping:
+    """How the current attempt ends and what comes after it."""
+    action, reason, message = IN_PLACE, trouble.reason, trouble.message
+    give_up = _give_up(spec, status, trouble)
+    if give_up:
+        action, (reason, message) = FAIL, give_up
+    elif not trouble.in_place or status.no_progress >= PLACE_SUSPECT_AFTER:
+        action = NEW_PLACEMENT
+    return Stopping(
+        action=action,
+        reason=reason,
+        message=message,
+        since=format_time(now),
+        kill=trouble.counted,
+        counted=trouble.counted,
+        started=started,
+        fault=trouble.fault,
+    )
+
+
+def exclude(spec: TrainingJobSpec, status: TrainingJobStatus, trouble: Trouble, now: float) -> tuple[ExcludedNode, ...]:
+    """The excluded nodes after this trouble: expired ones leave, a suspect one enters while there is room."""
+    kept = tuple(entry for entry in status.excluded_nodes if parse_time(entry.until) > now)
+    suspect = trouble.exclude or (trouble.counted and status.no_progress >= NODE_SUSPECT_AFTER)
+    known = trouble.node in {entry.name for entry in kept}
+    if not suspect or not trouble.node or known or len(kept) >= spec.recovery.exclude.max_nodes:
+        return kept
+    until = format_time(now + spec.recovery.exclude.ttl_seconds)
+    return (*kept, ExcludedNode(name=trouble.node, reason=trouble.reason, until=until))
+
+
+def give_back(excluded: tuple[ExcludedNode, ...]) -> tuple[ExcludedNode, tuple[ExcludedNode, ...]]:
+    """The exclusion with the weakest evidence, and the others. ``excluded`` is not empty."""
+    weakest = min(excluded, key=lambda entry: _strength(entry.reason))
+    return weakest, tuple(entry for entry in excluded if entry is not weakest)
+
+
+def backoff_seconds(spec: TrainingJobSpec, no_progress: int) -> float:
+    """Waiting time before the next start: none after an attempt that left a newer checkpoint, then doubling."""
+    if no_progress == 0:
+        return 0.0
+    backoff = spec.recovery.backoff
+    return float(min(backoff.initial_seconds * 2 ** min(no_progress - 1, 30), backoff.max_seconds))
+
+
+def jitter(uid: str, attempt: int) -> float:
+    """A number in [0, 1) that differs from job to job, so that gangs that failed together do not retry together."""
+    return sum((index + 1) * ord(letter) for index, letter in enumerate(f"{uid}/{attempt}")) % 997 / 997
+
+
+def _give_up(spec: TrainingJobSpec, status: TrainingJobStatus, trouble: Trouble) -> tuple[str, str] | None:
+    if trouble.hopeless:
+        return reasons.APPLICATION_FAULT, trouble.message
+    if trouble.fault and _seen_before(status, trouble.fault):
+        return reasons.APPLICATION_FAULT, f"the same fault twice at the same step: {trouble.fault}"
+    limit = spec.recovery.max_restarts
+    if trouble.counted and status.restarts_counted >= limit:
+        return reasons.MAX_RESTARTS_EXCEEDED, f"{limit} restarts are used up; last trouble: {trouble.message}"
+    return None
+
+
+def _seen_before(status: TrainingJobStatus, fault: str) -> bool:
+    """Whether the attempt before this one ended with the same fault at the same step."""
+    last = status.history[-1] if status.history else None
+    return last is not None and last.fault == fault and last.last_step == status.step
+
+
+def _strength(reason: str) -> int:
+    return WEAK_EVIDENCE.index(reason) if reason in WEAK_EVIDENCE else len(WEAK_EVIDENCE)

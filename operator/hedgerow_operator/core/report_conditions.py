@@ -1,0 +1,169 @@
+"""The conditions of a job: Running, Stalled, Succeeded, Failed, Suspended."""
+
+from collections.abc import Iterable
+
+from hedgerow_operator.api import conditions as kinds
+from hedgerow_operator.api import reasons
+from hedgerow_operator.api.conditions import FALSE, TRUE, UNKNOWN, set_condition
+from hedgerow_operator.api.status import Condition, TrainingJobStatus
+from hedgerow_operator.core import phrases
+from hedgerow_operator.core.gang import Gang
+from hedgerow_operator.core.ladder import FAIL, SUSPEND
+from hedgerow_operator.core.seen import WORKER_RUNNING
+from hedgerow_operator.core.step import (
+    ENDED,
+    GATHERING,
+    PLACING,
+    REMOVING,
+    RUNNING,
+    STARTING,
+    STOPPING,
+    SUSPENDED,
+    Context,
+)
+from hedgerow_operator.core.verdict import Kind, judge
+
+# A pod that runs this long without any report is cut off, not slow.
+NO_REPORTS_SECONDS = 60.0
+NO_REPORTS_CAUSES = "usual causes: a network policy that forbids it, a proxy, a wrong chart value reportURL"
+BLIND = "the place where the workers run cannot be asked; nothing is done meanwhile"
+
+Said = tuple[str, str, str]  # status, reason, message
+
+
+def conditions_for(context: Context, status: TrainingJobStatus) -> tuple[Condition, ...]:
+    """The conditions after this status; lastTransitionTime kept where nothing changed."""
+    conditions = context.status.conditions
+    said: Iterable[tuple[str, Said]] = (
+        (kinds.RUNNING, _running(context, status)),
+        (kinds.STALLED, _stalled(context, status)),
+        (kinds.SUCCEEDED, _succeeded(status)),
+        (kinds.FAILED, _failed(status)),
+        (kinds.SUSPENDED, _suspended(status)),
+    )
+    for kind, (value, reason, message) in said:
+        new = Condition(type=kind, status=value, reason=reason, message=message,  # type: ignore[arg-type]
+                        observed_generation=context.job.metadata.generation)
+        conditions = set_condition(conditions, new, context.now)
+    return tuple(conditions)
+
+
+def failed(status: TrainingJobStatus) -> bool:
+    """Whether an ended job failed."""
+    return status.attempt_stage == ENDED and status.stopping is not None and status.stopping.action == FAIL
+
+
+def _running(context: Context, status: TrainingJobStatus) -> Said:
+    gang, stage = context.gang, status.attempt_stage
+    if context.seen.placements is None and stage not in (ENDED, SUSPENDED):
+        return UNKNOWN, reasons.NOT_MEASURED, BLIND
+    if stage == RUNNING:
+        return _running_attempt(gang, status)
+    return _not_running(context, status)
+
+
+def _running_attempt(gang: Gang, status: TrainingJobStatus) -> Said:
+    if not gang.fresh:
+        return UNKNOWN, reasons.REPORTS_LOST, "no launcher is heard; the ranks train on, nothing is done meanwhile"
+    message = f"attempt {status.attempt}: {len(gang.live)} of {gang.expected} ranks run"
+    if gang.silent:
+        message += f"; {phrases.workers(gang.silent)} cannot be heard"
+    if gang.ranks and any(rank.exited for rank in gang.ranks):
+        return TRUE, reasons.ENDING, message
+    return TRUE, reasons.TRAINING, message
+
+
+def _not_running(context: Context, status: TrainingJobStatus) -> Said:
+    stage, plan = status.attempt_stage, status.stopping
+    if stage == SUSPENDED or (stage in (STOPPING, REMOVING) and plan and plan.action == SUSPEND):
+        return FALSE, reasons.SUSPENDED if stage == SUSPENDED else reasons.SUSPENDING, "suspended by spec.suspend"
+    if stage == ENDED:
+        return FALSE, plan.reason if failed(status) and plan else reasons.ALL_RANKS_FINISHED, "the job has ended"
+    if stage == STOPPING:
+        return FALSE, reasons.RESTARTING, f"attempt {status.attempt} is being stopped: {plan.message if plan else ''}"
+    if stage == REMOVING:
+        return FALSE, reasons.FENCING, _leftovers(context.gang)
+    if status.next_start_at and stage in (PLACING, GATHERING):
+        return FALSE, reasons.BACKING_OFF, f"attempt {status.attempt} starts at {status.next_start_at} at the earliest"
+    if stage == STARTING:
+        return FALSE, reasons.STARTING, f"the ranks of attempt {status.attempt} are being started"
+    return _waiting(context)
+
+
+def _leftovers(gang: Gang) -> str:
+    workers = gang.placement.workers if gang.placement else ()
+    silent = [worker for worker in workers if worker.node_silent]
+    if silent:
+        nodes = ", ".join(sorted({worker.node for worker in silent}))
+        return (
+            f"{phrases.workers(worker.index for worker in silent)} on {nodes} cannot be asked and may still train; the "
+            "next attempt waits until its own fence has stopped it, or the node is deleted or tainted out-of-service"
+        )
+    return f"waiting until {len(workers)} workers of the old placement are gone"
+
+
+def _waiting(context: Context) -> Said:
+    """Which worker is missing, and why."""
+    gang = context.gang
+    unread = _unreadable(gang)
+    if unread:
+        return FALSE, reasons.NOT_MEASURED, unread
+    mute = [
+        worker.index for worker in (gang.placement.workers if gang.placement else ())
+        if worker.phase == WORKER_RUNNING and gang.report(worker.index) is None
+        and (worker.running_seconds or 0.0) >= NO_REPORTS_SECONDS
+        and context.seen.listening_seconds >= NO_REPORTS_SECONDS
+    ]
+    if mute:
+        message = f"{phrases.workers(mute)} runs but has never reported to this operator; {NO_REPORTS_CAUSES}"
+        return FALSE, reasons.NO_REPORTS, message
+    details = [text for worker in gang.silent[:4] if (text := _why_missing(gang, worker))]
+    missing = f"{len(gang.silent)} of {gang.workers} workers are missing" if gang.silent else "the gang is complete"
+    return FALSE, reasons.WAITING_FOR_WORKERS, "; ".join([missing, *details])
+
+
+def _why_missing(gang: Gang, worker: int) -> str:
+    seen = gang.worker(worker)
+    if seen is None:
+        return f"worker {worker} does not exist yet"
+    return f"worker {worker} {seen.unschedulable or seen.waiting or f'is {seen.phase}'}"
+
+
+def _unreadable(gang: Gang) -> str:
+    for worker in sorted(gang.fresh):
+        report = gang.report(worker)
+        if report is not None and report.checkpoints is not None and report.checkpoints.error:
+            why = report.checkpoints.error
+            return f"worker {worker} cannot read the checkpoint directory, so no start is chosen: {why}"
+    return ""
+
+
+def _stalled(context: Context, status: TrainingJobStatus) -> Said:
+    incident, stage = status.incident, status.attempt_stage
+    if incident is not None and incident.attempt == status.attempt and stage in (RUNNING, STARTING, STOPPING):
+        return TRUE, incident.reason, f"{incident.message}. {incident.action}".strip()
+    if stage not in (RUNNING, STARTING):
+        return FALSE, reasons.NOT_MEASURED, "no attempt is running"
+    verdict = judge(context.gang, context.deadlines)
+    if verdict.kind is Kind.HEALTHY:
+        return FALSE, reasons.HEALTHY, verdict.message
+    reason = reasons.SUSPECT if verdict.kind is Kind.SUSPECT else verdict.reason
+    return UNKNOWN, reason, verdict.message
+
+
+def _succeeded(status: TrainingJobStatus) -> Said:
+    if status.attempt_stage == ENDED and not failed(status):
+        return TRUE, reasons.ALL_RANKS_FINISHED, f"all ranks of attempt {status.attempt} ended with exit code 0"
+    return FALSE, reasons.NOT_FINISHED, ""
+
+
+def _failed(status: TrainingJobStatus) -> Said:
+    if failed(status) and status.stopping is not None:
+        return TRUE, status.stopping.reason, status.stopping.message
+    return FALSE, reasons.NOT_FINISHED, ""
+
+
+def _suspended(status: TrainingJobStatus) -> Said:
+    if status.attempt_stage == SUSPENDED:
+        return TRUE, reasons.SUSPENDED, "spec.suspend is true; set it to false to go on from the last valid checkpoint"
+    return FALSE, reasons.NOT_SUSPENDED, ""

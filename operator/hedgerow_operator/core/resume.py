@@ -1,0 +1,111 @@
+"""The decision at the barrier: did the last attempt bring anything, and which checkpoint does the next start from."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from hedgerow.wire import CheckpointScan
+from hedgerow_operator.api import reasons
+from hedgerow_operator.api.status import CheckpointStatus, HistoryEntry
+from hedgerow_operator.api.times import format_time
+from hedgerow_operator.core.checkpoints import BAD_AFTER_FAILURES, Choice, after_failure, choose
+from hedgerow_operator.core.gang import Gang
+from hedgerow_operator.core.ledger import lose_steps
+from hedgerow_operator.core.plan import Event
+from hedgerow_operator.core.step import Context, Step
+
+
+def ready_scans(context: Context) -> list[CheckpointScan] | None:
+    """The quiet checkpoint scan of every worker, or None while the gang is not complete and at rest.
+
+    Empty when the job has no checkpoint directory. A directory that cannot be read holds the start back: a job must
+    not begin again from nothing over checkpoints that nobody could look at.
+    """
+    gang, scans = context.gang, []
+    if not at_rest(gang):
+        return None
+    for worker in range(gang.workers):
+        report = gang.report(worker)
+        if report is None or context.job.spec.checkpoint is None:
+            continue
+        scan = report.checkpoints
+        if scan is None or scan.error is not None or not scan.quiet or scan.attempt != report.attempt:
+            return None
+        scans.append(scan)
+    return scans
+
+
+def at_rest(gang: Gang) -> bool:
+    """Whether every launcher is there, has no rank alive, and did not begin the current attempt yet."""
+    for worker in range(gang.workers):
+        report = gang.report(worker)
+        if report is None or not gang.idle(worker) or report.attempt >= gang.attempt:
+            return False
+    return True
+
+
+def judge_progress(context: Context, scans: Sequence[CheckpointScan]) -> Step:
+    """Counts the last attempt as progress or not, once, and marks a checkpoint that attempts fail from."""
+    status = context.status
+    step, last = Step(status=status), _unjudged(context)
+    if last is None:
+        return step
+    step = step.then(progress_judged=last.attempt)
+    if not last.counted or context.job.spec.checkpoint is None:
+        return step
+    step = _mark_bad(step, last)
+    newest = choose(scans).chosen
+    newer = newest is not None and newest.step > _number(last.from_step)
+    return step.then(no_progress=0 if newer else status.no_progress + 1)
+
+
+def choose_checkpoint(step: Step, scans: Sequence[CheckpointScan]) -> Step:
+    """The step with the checkpoint that the current attempt resumes from, and what that loses."""
+    status = step.status
+    choice = choose(scans, status.bad_checkpoints)
+    last = status.history[-1] if status.history else None
+    origin = choice.chosen.step if choice.chosen else None
+    lost = 0
+    if last is not None and last.last_step is not None:
+        lost = max(0, last.last_step - _number(origin))
+    ledger = lose_steps(status.ledger, lost, status.step_millis)
+    return step.then(
+        *_events(choice), lost_steps=status.lost_steps + lost, ledger=ledger, step=origin, **_fields(choice)
+    )
+
+
+def _unjudged(context: Context) -> HistoryEntry | None:
+    history = context.status.history
+    return history[-1] if history and history[-1].attempt > context.status.progress_judged else None
+
+
+def _mark_bad(step: Step, last: HistoryEntry) -> Step:
+    """An attempt that ended before its first step beyond the checkpoint speaks against the checkpoint."""
+    path = step.status.resume_from
+    if path is None or (last.last_step is not None and last.last_step > _number(last.from_step)):
+        return step
+    bad = after_failure(step.status.bad_checkpoints, path)
+    marked = [entry for entry in bad if entry.path == path and entry.failures >= BAD_AFTER_FAILURES]
+    message = f"{BAD_AFTER_FAILURES} attempts failed from {path}"
+    events = [Event(reason=reasons.CHECKPOINT_MARKED_BAD, message=message, warning=True)] if marked else []
+    return step.then(*events, bad_checkpoints=bad)
+
+
+def _number(step: int | None) -> int:
+    return -1 if step is None else step
+
+
+def _fields(choice: Choice) -> dict[str, Any]:
+    chosen = choice.chosen
+    if chosen is None:
+        return {"resume_from": None, "resume_step": None}
+    written = format_time(chosen.written)
+    checkpoint = CheckpointStatus(step=chosen.step, path=chosen.path, time=written, verified=True)
+    return {"resume_from": chosen.path, "resume_step": chosen.step, "checkpoint": checkpoint}
+
+
+def _events(choice: Choice) -> list[Event]:
+    if choice.chosen is None and not choice.skipped:
+        return []
+    chosen = f"{choice.chosen.path} (step {choice.chosen.step})" if choice.chosen else "the beginning"
+    passed = f"; passed over {'; '.join(choice.skipped)}" if choice.skipped else ""
+    return [Event(reason=reasons.CHECKPOINT_CHOSEN, message=f"resume from {chosen}{passed}")]

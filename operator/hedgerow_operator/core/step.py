@@ -1,0 +1,61 @@
+"""One step of a job's state machine: what every stage gets and what it gives."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from hedgerow_operator.api.status import TrainingJobStatus
+from hedgerow_operator.api.times import format_time
+from hedgerow_operator.api.training_job import TrainingJob
+from hedgerow_operator.core.gang import Gang
+from hedgerow_operator.core.plan import Event
+from hedgerow_operator.core.seen import Seen
+
+PLACING = "Placing"
+GATHERING = "Gathering"
+STARTING = "Starting"
+RUNNING = "Running"
+STOPPING = "Stopping"
+REMOVING = "Removing"
+SUSPENDED = "Suspended"
+ENDED = "Ended"
+
+
+class Context(Struct, frozen=True, kw_only=True):
+    """Everything a stage decides from. now: seconds since the epoch. deadlines: seconds by phase."""
+
+    job: TrainingJob
+    seen: Seen
+    gang: Gang
+    now: float
+    learned: Mapping[str, Mapping[int, int]]
+    deadlines: Mapping[str, float]
+
+    @property
+    def status(self) -> TrainingJobStatus:
+        """The status as it was read."""
+        return self.job.status
+
+    @property
+    def moment(self) -> str:
+        """``now`` as the API writes it."""
+        return format_time(self.now)
+
+
+class Step(Struct, frozen=True, kw_only=True):
+    """The status after the step, what to tell people, and when to look again (seconds, None: no need)."""
+
+    status: TrainingJobStatus
+    events: tuple[Event, ...] = ()
+    look_again: float | None = None
+
+    def then(self, *events: Event, look_again: float | None = None, **changes: Any) -> "Step":
+        """This step with more changes of the status, more events, or an earlier next look."""
+        looks = [when for when in (self.look_again, look_again) if when is not None]
+        return Step(
+            status=msgspec.structs.replace(self.status, **changes),
+            events=(*self.events, *events),
+            look_again=min(looks) if looks else None,
+        )

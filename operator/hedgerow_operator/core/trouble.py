@@ -1,0 +1,175 @@
+"""What ends an attempt besides a stall: ranks that exited, workers and nodes that are gone, preemption."""
+
+from msgspec import Struct
+
+from hedgerow.wire import STAGE_STOPPED, STAGE_WAITING, STOP_FENCE, STOP_SIGNAL
+from hedgerow_operator.api import reasons
+from hedgerow_operator.core import phrases
+from hedgerow_operator.core.faults import FaultKind, first_exit, read_fault, same_on_all
+from hedgerow_operator.core.gang import Gang, RankView
+from hedgerow_operator.core.seen import WORKER_FAILED, WorkerSeen
+
+# Reports of other launchers about an earlier exit may still be on their way.
+EXIT_SETTLE_SECONDS = 1.0
+OUT_OF_MEMORY = "OOMKilled"
+
+
+class Trouble(Struct, frozen=True, kw_only=True):
+    """Why the attempt cannot go on.
+
+    in_place: the placement can still carry the next attempt. counted: the restart counts. node: where it happened.
+    exclude: the node itself is the suspect at once. fault: application fault in one line. hopeless: a restart cannot
+    help. settled: False while a better account may arrive within EXIT_SETTLE_SECONDS.
+    """
+
+    reason: str
+    message: str
+    ranks: tuple[int, ...] = ()
+    node: str = ""
+    in_place: bool = False
+    counted: bool = True
+    exclude: bool = False
+    fault: str | None = None
+    hopeless: bool = False
+    settled: bool = True
+
+
+def find_trouble(gang: Gang, starting: bool, running: bool) -> Trouble | None:
+    """The first trouble that there is.
+
+    starting: launchers were told to start the attempt; running: every one of them was seen to have done so.
+    """
+    return (
+        _placement_trouble(gang)
+        or _worker_trouble(gang)
+        or (_lost_ranks(gang) if running else None)
+        or (_rank_trouble(gang) if starting or running else None)
+    )
+
+
+def _placement_trouble(gang: Gang) -> Trouble | None:
+    placement = gang.placement
+    if placement is None:
+        return Trouble(reason=reasons.WORKER_LOST, message="the workers were removed by somebody else", counted=False)
+    if placement.ended == WORKER_FAILED and not any(worker.phase == WORKER_FAILED for worker in placement.workers):
+        preempted = any(worker.disrupted for worker in placement.workers)
+        return Trouble(
+            reason=reasons.PREEMPTED if preempted else reasons.PLACEMENT_FAILED,
+            message=f"the placement failed: {placement.ended_reason or 'no reason given'}",
+            counted=not preempted and not any(worker.terminating for worker in placement.workers),
+        )
+    if placement.removing:
+        return Trouble(reason=reasons.WORKER_LOST, message="somebody else is removing the workers", counted=False)
+    return None
+
+
+def _worker_trouble(gang: Gang) -> Trouble | None:
+    workers = gang.placement.workers if gang.placement else ()
+    for worker in workers:
+        found = _one_worker(gang, worker)
+        if found:
+            return found
+    missing = [index for index in range(gang.workers) if gang.worker(index) is None]
+    if missing and any(gang.report(index) is not None for index in missing):
+        return Trouble(
+            reason=reasons.WORKER_LOST,
+            message=f"{phrases.workers(missing)} was deleted",
+            ranks=_ranks_of(gang, missing),
+            counted=False,
+        )
+    return None
+
+
+def _one_worker(gang: Gang, worker: WorkerSeen) -> Trouble | None:
+    ranks = gang.ranks_of(worker.index)
+    name = f"worker {worker.index} ({worker.name})"
+    if worker.disrupted and (worker.terminating or worker.phase == WORKER_FAILED):
+        return Trouble(reason=reasons.PREEMPTED, message=f"{name} was preempted or evicted", ranks=ranks,
+                       node=worker.node, counted=False)
+    if (worker.node_silent or worker.node_gone) and worker.index not in gang.fresh:
+        state = "is gone" if worker.node_gone else "cannot be asked"
+        message = f"node {worker.node} of {name} {state}, its launcher is silent"
+        return Trouble(reason=reasons.NODE_LOST, message=message, ranks=ranks, node=worker.node, exclude=True)
+    if worker.terminating:
+        return Trouble(reason=reasons.WORKER_LOST, message=f"{name} is being deleted", ranks=ranks, node=worker.node,
+                       counted=False)
+    if worker.phase == WORKER_FAILED:
+        return _failed_worker(worker, name, ranks)
+    return None
+
+
+def _failed_worker(worker: WorkerSeen, name: str, ranks: tuple[int, ...]) -> Trouble:
+    how = worker.exit_reason or "no reason given"
+    code = "" if worker.exit_code is None else f", exit code {worker.exit_code}"
+    return Trouble(
+        reason=reasons.WORKER_LOST,
+        message=f"{name} ended: {how}{code}",
+        ranks=ranks,
+        node=worker.node,
+        fault=OUT_OF_MEMORY if worker.exit_reason == OUT_OF_MEMORY else None,
+    )
+
+
+def _rank_trouble(gang: Gang) -> Trouble | None:
+    return _stopped_itself(gang) or _exited_rank(gang)
+
+
+def _stopped_itself(gang: Gang) -> Trouble | None:
+    for worker in sorted(gang.fresh):
+        report = gang.report(worker)
+        if report is None or report.attempt != gang.attempt or report.stage != STAGE_STOPPED:
+            continue
+        if report.stop_cause == STOP_FENCE:
+            return Trouble(
+                reason=reasons.RANKS_KILLED,
+                message=f"worker {worker} heard neither the operator nor its gang and stopped its ranks",
+                ranks=gang.ranks_of(worker), in_place=True,
+            )
+        if report.stop_cause == STOP_SIGNAL:
+            return Trouble(reason=reasons.WORKER_LOST, message=f"worker {worker} was told to terminate",
+                           ranks=gang.ranks_of(worker), counted=False)
+    return None
+
+
+def _lost_ranks(gang: Gang) -> Trouble | None:
+    """A launcher that has forgotten an attempt which it was running: it was itself restarted, its ranks are gone."""
+    lost = [
+        worker for worker in sorted(gang.fresh)
+        if (report := gang.report(worker)) is not None and report.stage == STAGE_WAITING
+    ]
+    if not lost:
+        return None
+    return Trouble(reason=reasons.WORKER_LOST, message=f"the launcher of {phrases.workers(lost)} was restarted",
+                   ranks=_ranks_of(gang, lost), in_place=True)
+
+
+def _exited_rank(gang: Gang) -> Trouble | None:
+    first = first_exit(gang.ranks)
+    if first is None:
+        return None
+    everywhere = same_on_all(gang.ranks, gang.expected)
+    fault = read_fault(first.report.output_tail)
+    all_ended = len(gang.ranks) == gang.expected and not gang.live
+    return Trouble(
+        reason=reasons.RANK_EXITED,
+        message=_exit_message(first, everywhere, fault.text),
+        ranks=() if everywhere else (first.rank,),
+        node="" if everywhere else first.node,
+        in_place=True,
+        fault=everywhere or (fault.text if fault.kind is FaultKind.APPLICATION else None),
+        hopeless=everywhere is not None,
+        settled=all_ended or first.exited_seconds >= EXIT_SETTLE_SECONDS,
+    )
+
+
+def _exit_message(first: RankView, everywhere: str | None, fault: str) -> str:
+    report = first.report
+    if everywhere:
+        return f"every rank ended with the same exception: {everywhere}"
+    how = f"by signal {report.exit_signal}" if report.exit_signal is not None else f"with code {report.exit_code}"
+    step = f" at step {report.step}" if report.step is not None else ""
+    return f"rank {first.rank} exited {how}{step}" + (f": {fault}" if fault else "")
+
+
+def _ranks_of(gang: Gang, workers: list[int]) -> tuple[int, ...]:
+    return tuple(rank for worker in workers for rank in gang.ranks_of(worker))

@@ -1,0 +1,163 @@
+"""One pass over one TrainingJob: observe, decide, act, write the status once, answer launchers, tell people."""
+
+from collections.abc import Callable, Mapping
+from time import monotonic
+
+from hedgerow_operator.api.labels import ANNOTATION_LEARNED_DURATIONS
+from hedgerow_operator.api.training_job import TrainingJob
+from hedgerow_operator.core.decide import decide, refused
+from hedgerow_operator.core.plan import Action, CreatePlacement, Plan, RemovePlacement
+from hedgerow_operator.core.seen import Seen
+from hedgerow_operator.core.summary import worth_writing_now
+from hedgerow_operator.reconcile.ports import (
+    Conflict,
+    JobKey,
+    Jobs,
+    Leadership,
+    Metrics,
+    Refused,
+    Runtime,
+    Unreachable,
+)
+from hedgerow_operator.reconcile.reports import ReportHub
+
+# A job's figures are written at most this often; what matters is written at once.
+FIGURES_SECONDS = 10.0
+# After a failed call to the outside world, and after somebody else changed the object.
+RETRY_SECONDS = 2.0
+CONFLICT_SECONDS = 0.05
+
+
+class Reconciler:
+    """Level-triggered: every pass starts from what is stored and what is seen, never from what was meant."""
+
+    def __init__(
+        self,
+        jobs: Jobs,
+        runtime_for: Callable[[TrainingJob], Runtime],
+        hub: ReportHub,
+        leadership: Leadership,
+        clock: Callable[[], float],
+        metrics: Metrics,
+    ) -> None:
+        self._jobs = jobs
+        self._runtime_for = runtime_for
+        self._hub = hub
+        self._leadership = leadership
+        self._clock = clock
+        self._metrics = metrics
+        self._uids: dict[JobKey, str] = {}
+        self._states: dict[JobKey, str] = {}
+        self._written: dict[JobKey, float] = {}
+
+    def key_of(self, uid: str) -> JobKey | None:
+        """The key of the job with this uid, as far as it was seen here."""
+        return next((key for key, known in self._uids.items() if known == uid), None)
+
+    async def reconcile(self, key: JobKey) -> float | None:
+        """One pass; returns in how many seconds to look again, None when only a change can matter."""
+        start, result = monotonic(), "ok"
+        try:
+            return await self._pass(key)
+        except Conflict:
+            result = "conflict"
+            return CONFLICT_SECONDS
+        except Unreachable:
+            result = "unreachable"
+            return RETRY_SECONDS
+        except Exception:
+            result = "error"
+            raise
+        finally:
+            self._metrics.reconciled(result, monotonic() - start)
+
+    async def _pass(self, key: JobKey) -> float | None:
+        if not self._leadership.holds():
+            return RETRY_SECONDS
+        job = await self._jobs.get(key)
+        if job is None or self._uids.get(key, job.metadata.uid) != job.metadata.uid:
+            self._forget(key)
+        if job is None or job.metadata.deletion_timestamp is not None:
+            return None
+        self._uids[key] = job.metadata.uid
+        runtime = self._runtime_for(job)
+        plan = decide(job, await self._see(job, runtime), self._clock())
+        self._hub.publish(job.metadata.uid, plan.orders)
+        plan = await self._act(job, runtime, plan)
+        return await self._write(key, job, plan)
+
+    async def _see(self, job: TrainingJob, runtime: Runtime) -> Seen:
+        try:
+            placements = await runtime.placements(job)
+        except Unreachable:
+            placements = None
+        return Seen(
+            placements=placements,
+            heard=self._hub.heard(job.metadata.uid),
+            listening_seconds=self._hub.listening_seconds(),
+            fences_by_time=runtime.fences_by_time,
+        )
+
+    async def _act(self, job: TrainingJob, runtime: Runtime, plan: Plan) -> Plan:
+        """Carries out the actions; a placement that can never be created ends the job instead."""
+        for action in plan.actions:
+            if not self._leadership.holds():
+                raise Unreachable("this operator does not lead any more")
+            try:
+                await self._carry_out(job, runtime, action)
+            except Refused as error:
+                return refused(job, str(error), self._clock())
+        return plan
+
+    async def _carry_out(self, job: TrainingJob, runtime: Runtime, action: Action) -> None:
+        if isinstance(action, CreatePlacement):
+            await runtime.create(job, action.attempt, action.excluded_nodes)
+        elif isinstance(action, RemovePlacement):
+            await runtime.remove(job, action.attempt, action.force)
+        else:
+            await self._jobs.delete(job)
+
+    async def _write(self, key: JobKey, job: TrainingJob, plan: Plan) -> float | None:
+        now = monotonic()
+        moved = job.status.attempt_stage != plan.status.attempt_stage or job.status.attempt != plan.status.attempt
+        changed = plan.status != job.status
+        urgent = changed and (bool(plan.events) or worth_writing_now(job.status, plan.status))
+        if not self._leadership.holds():
+            raise Unreachable("this operator does not lead any more")
+        if plan.learned is not None:
+            job = await self._jobs.annotate(job, ANNOTATION_LEARNED_DURATIONS, plan.learned)
+        if urgent or (changed and now - self._written.get(key, float("-inf")) >= FIGURES_SECONDS):
+            old = job.status
+            job = await self._jobs.write_status(job, plan.status)
+            self._written[key] = now
+            self._count(key, old.restarts, old.incident is None, plan)
+            for event in plan.events:
+                await self._jobs.record(job, event)
+        if moved or plan.actions:
+            return 0.0 if moved else min(1.0, plan.requeue_after or 1.0)
+        return plan.requeue_after
+
+    def _count(self, key: JobKey, restarts: int, was_calm: bool, plan: Plan) -> None:
+        status = plan.status
+        if was_calm and status.incident is not None:
+            self._metrics.incident_opened(status.incident.kind)
+        if status.restarts > restarts and status.history:
+            self._metrics.restarted(status.history[-1].reason)
+        self._states[key] = status.state
+        self._metrics.jobs_by_state(self._by_state())
+
+    def _by_state(self) -> Mapping[str, int]:
+        counts: dict[str, int] = {}
+        for state in self._states.values():
+            counts[state] = counts.get(state, 0) + 1
+        return counts
+
+    def _forget(self, key: JobKey) -> None:
+        uid = self._uids.pop(key, None)
+        if uid is not None:
+            self._hub.forget(uid)
+        self._written.pop(key, None)
+        if self._states.pop(key, None) is not None:
+            self._metrics.jobs_by_state(self._by_state())
+
+

@@ -1,0 +1,110 @@
+"""What launchers said last, and the answers they wait for. In memory only: after a restart they say it again."""
+
+import asyncio
+from collections.abc import Callable
+
+from hedgerow.wire import Answer, Report
+from hedgerow_operator.core.noteworthy import noteworthy
+from hedgerow_operator.core.orders import answer_for
+from hedgerow_operator.core.plan import Orders
+from hedgerow_operator.core.seen import Heard
+
+# Launchers of placements that are not current any more are remembered this long, for fencing.
+FORGET_SECONDS = 900.0
+
+
+class _Job:
+    def __init__(self, orders: Orders) -> None:
+        self.orders = orders
+        self.heard: dict[tuple[int, int], tuple[Report, float]] = {}
+        self.changed = asyncio.Event()
+
+
+class ReportHub:
+    """Newest report of every launcher, by job uid. ``clock``: monotonic seconds.
+
+    ``on_report`` is called with the uid of a job whose newest report deserves a look at once.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._jobs: dict[str, _Job] = {}
+        self._started = clock()
+        self.on_report: Callable[[str], None] = lambda uid: None
+
+    def uid_known(self, uid: str) -> bool:
+        """Whether there is such a job here; reports of others cannot be answered."""
+        return uid in self._jobs
+
+    def listening_seconds(self) -> float:
+        """How long launchers could have been heard."""
+        return self._clock() - self._started
+
+    def receive(self, report: Report) -> None:
+        """Remember a report, unless it is older than one of the same launcher that is known already."""
+        job = self._jobs.get(report.job.uid)
+        if job is None:
+            return
+        place = (report.placement, report.worker)
+        old = job.heard.get(place)
+        if old is not None and old[0].launcher == report.launcher and old[0].seq >= report.seq:
+            return
+        job.heard[place] = (report, self._clock())
+        if noteworthy(old[0] if old else None, report, job.orders):
+            self.on_report(report.job.uid)
+
+    async def answer(self, report: Report) -> Answer:
+        """The answer, as soon as there is a command or the next report is due."""
+        until = self._clock() + self._orders(report).interval_seconds
+        while True:
+            job = self._jobs.get(report.job.uid)
+            answer = answer_for(self._orders(report), report)
+            left = until - self._clock()
+            if job is None or answer.commands or left <= 0:
+                return answer
+            changed = job.changed
+            try:
+                await asyncio.wait_for(changed.wait(), left)
+            except TimeoutError:
+                return answer_for(self._orders(report), report)
+
+    def heard(self, uid: str) -> tuple[Heard, ...]:
+        """The newest report of every launcher of the job, with its age."""
+        job, now = self._jobs.get(uid), self._clock()
+        entries = job.heard.values() if job else ()
+        return tuple(Heard(report=report, age=now - at) for report, at in entries)
+
+    def publish(self, uid: str, orders: Orders) -> None:
+        """Answer the job's launchers so from now on; those that wait are answered at once when it concerns them."""
+        job = self._jobs.get(uid)
+        if job is None:
+            self._jobs[uid] = _Job(orders)
+            return
+        if job.orders == orders:
+            return
+        job.orders = orders
+        self._drop_old(job)
+        changed, job.changed = job.changed, asyncio.Event()
+        changed.set()
+
+    def forget(self, uid: str) -> None:
+        """The job is gone."""
+        job = self._jobs.pop(uid, None)
+        if job is not None:
+            job.changed.set()
+
+    def forget_all(self) -> None:
+        """This operator no longer answers for any job."""
+        for uid in list(self._jobs):
+            self.forget(uid)
+
+    def _orders(self, report: Report) -> Orders:
+        job = self._jobs.get(report.job.uid)
+        return job.orders if job else Orders(placement=report.placement, attempt=report.attempt)
+
+    def _drop_old(self, job: _Job) -> None:
+        now, current = self._clock(), job.orders.placement
+        job.heard = {
+            place: entry for place, entry in job.heard.items()
+            if place[0] == current or now - entry[1] < FORGET_SECONDS
+        }
