@@ -83,18 +83,23 @@ class _Reports:
     async def handle(self, request: web.Request) -> web.Response:
         try:
             report = await self._believed(request)
+            self._metrics.report_received()
+            self._hub.receive(report)
+            answer = await self._hub.answer(report)
+            # The lease may have gone while the answer was held: what another leader knows better must not be said.
+            self._leading()
         except Refusal as refusal:
             self._metrics.report_refused(refusal.status)
             return web.json_response({"error": str(refusal)}, status=refusal.status)
-        self._metrics.report_received()
-        self._hub.receive(report)
-        answer = await self._hub.answer(report)
         return web.Response(body=msgspec.json.encode(answer), content_type="application/json")
+
+    def _leading(self) -> None:
+        if not self._leadership.holds():
+            raise Refusal(503, "this operator is not the leader; try again, another one answers")
 
     async def _believed(self, request: web.Request) -> Report:
         """The report, once everything about it has been checked; cheap checks first. Raises Refusal."""
-        if not self._leadership.holds():
-            raise Refusal(503, "this operator is not the leader; try again, another one answers")
+        self._leading()
         token = _bearer_token(request)
         if token is None:
             raise Refusal(401, 'the request carries no token; send the header "Authorization: Bearer TOKEN"')
