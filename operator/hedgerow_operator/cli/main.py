@@ -12,7 +12,7 @@ _OUTPUTS = click.Choice(["wide", "json"])
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="hedgerow", message="hedgerow %(version)s")
 def commands() -> None:
-    """Keeps distributed training running: finds stalls, names the guilty rank, resumes from the last valid checkpoint."""
+    """Finds training jobs that silently stall, names the guilty rank, resumes from the last valid checkpoint."""
 
 
 @commands.command()

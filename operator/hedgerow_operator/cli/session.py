@@ -26,6 +26,7 @@ from hedgerow_operator.server.health import Health
 from hedgerow_operator.server.metrics import Metrics
 
 _LOOK_SECONDS = 0.2
+_FIRST_LOOK_SECONDS = 5.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -50,7 +51,7 @@ class Session:
         self._health = Health(time.monotonic)
         self._leader = SoleLeader()
         engine = Reconciler(self._jobs, lambda job: self._runtime, self._hub, self._leader, time.time, self._metrics)
-        self._queue = WorkQueue(self._health.watching(engine.reconcile))
+        self._queue = WorkQueue(self._health.watching(engine.reconcile), on_error=self._failed)
         self._interrupted = False
         self._killed = asyncio.Event()
 
@@ -79,6 +80,7 @@ class Session:
         """Queue and server, up for as long as the block lasts."""
         self._look_at_all()
         working = asyncio.create_task(self._queue.run())
+        await self._until_known()
         runner = await self._serve()
         self._health.synced = True
         try:
@@ -90,6 +92,14 @@ class Session:
             self._paths.address.unlink(missing_ok=True)
             await runner.cleanup()
             self._runtime.close()
+
+    async def _until_known(self) -> None:
+        """Until every job was looked at once: a launcher of an unknown job is turned away, and comes back late."""
+        deadline = time.monotonic() + _FIRST_LOOK_SECONDS
+        while time.monotonic() < deadline:
+            if all(self._hub.uid_known(job.metadata.uid) for job in self._jobs.all()):
+                return
+            await asyncio.sleep(0.01)
 
     async def _serve(self) -> web.AppRunner:
         tokens = TokenFiles(self._paths, self._jobs.key_of_uid)
@@ -130,6 +140,9 @@ class Session:
         self._view.note("stopping the ranks (once more to kill them at once); the same command goes on from here")
         self._jobs.interrupt()
         self._look_at_all()
+
+    def _failed(self, key: JobKey, error: Exception) -> None:
+        self._view.note(f"{key.namespace}/{key.name}: internal error, will try again: {type(error).__name__}: {error}")
 
     def _heard(self, uid: str) -> None:
         key = self._jobs.key_of_uid(uid)

@@ -12,16 +12,25 @@ from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.reconcile.ports import JobKey
 
 LOOPBACK = "127.0.0.1"
+SHELL = "/bin/sh"
 
 # The launcher's exit code must outlive the controller. The trap keeps the shell alive until the launcher has ended;
 # a caught signal is reset for the launcher by exec.
-_KEEP_EXIT_CODE = 'trap : TERM INT HUP; "$@"; code=$?; echo $code > "$0.part" && mv "$0.part" "$0"; exit $code'
+_SCRIPT = """
+cd -- "$1" || exit 126
+shift
+trap : TERM INT HUP
+"$@"
+code=$?
+echo $code > "$0.part" && mv "$0.part" "$0"
+exit $code
+"""
 
 
 def command_line(local: LocalSpec, archive: Path, exit_code: Path) -> list[str]:
     """Arguments of the process to start. The launcher's own Python reads no PYTHON* variables: those are the ranks'."""
     launcher = [sys.executable, "-E", str(archive), "run", "--", *local.command]
-    return ["/bin/sh", "-c", _KEEP_EXIT_CODE, str(exit_code), *launcher]
+    return [SHELL, "-c", _SCRIPT, str(exit_code), local.working_dir, *launcher]
 
 
 def launcher_environment(

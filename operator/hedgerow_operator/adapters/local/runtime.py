@@ -7,8 +7,9 @@ between starting and recording one never starts it twice.
 import asyncio
 import os
 import signal
-import subprocess
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -16,7 +17,7 @@ from hedgerow_operator.adapters.local.archive import ensure_archive
 from hedgerow_operator.adapters.local.errors import StateError
 from hedgerow_operator.adapters.local.file_jobs import key_of
 from hedgerow_operator.adapters.local.files import read_text
-from hedgerow_operator.adapters.local.launch import command_line, launcher_environment
+from hedgerow_operator.adapters.local.launch import SHELL, command_line, launcher_environment
 from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.adapters.local.processes import (
     Identity,
@@ -37,6 +38,7 @@ from hedgerow_operator.reconcile.ports import JobKey, Refused, Unreachable
 
 # What a launcher needs beyond the ranks' grace to end by itself.
 _LAUNCHER_SECONDS = 10.0
+_IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
 class LocalRuntime:
@@ -50,7 +52,7 @@ class LocalRuntime:
         self._on_change = on_change
         self._boot = boot_id()
         self._archive = ensure_archive(paths)
-        self._children: list[subprocess.Popen[bytes]] = []
+        self._children: set[int] = set()
         self._watch = ProcessWatch()
         self._adopted: set[str] = set()
 
@@ -170,25 +172,19 @@ class LocalRuntime:
     def _start(self, job: TrainingJob, attempt: int, worker: int) -> Identity:
         assert job.spec.local is not None
         key = key_of(job)
-        log = os.open(self._paths.log(key, attempt, worker), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        try:
-            # close_fds=False: descriptors close themselves at exec, and until then the child holds the state's lock.
-            child = subprocess.Popen(
-                command_line(job.spec.local, self._archive, self._paths.exit_code(key, attempt, worker)),
-                cwd=job.spec.local.working_dir,
-                env=launcher_environment(job, attempt, worker, self._paths, os.environ),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-                close_fds=False,
-            )
-        except OSError as error:
-            raise Refused(f"worker {worker} could not be started in {job.spec.local.working_dir}: {error}") from None
-        finally:
-            os.close(log)
-        self._children.append(child)
-        return identify(child.pid) or Identity(child.pid, 0)
+        if not os.path.isdir(job.spec.local.working_dir):
+            raise Refused(f"worker {worker} cannot be started: there is no directory {job.spec.local.working_dir}")
+        # Descriptors close themselves at exec; until then the child holds the lock on the state directory.
+        pid = os.posix_spawn(
+            SHELL,
+            command_line(job.spec.local, self._archive, self._paths.exit_code(key, attempt, worker)),
+            launcher_environment(job, attempt, worker, self._paths, os.environ),
+            file_actions=_standard_streams(self._paths.log(key, attempt, worker)),
+            setsid=True,
+            setsigdef=_IGNORED_BY_PYTHON,
+        )
+        self._children.add(pid)
+        return identify(pid) or Identity(pid, 0)
 
     def _exit_codes(self, job: TrainingJob, record: Record) -> dict[int, int]:
         texts = {
@@ -204,4 +200,13 @@ class LocalRuntime:
                 self._watch.add(launcher, lambda: self._on_change(key))
 
     def _reap(self) -> None:
-        self._children = [child for child in self._children if child.poll() is None]
+        self._children = {pid for pid in self._children if os.waitpid(pid, os.WNOHANG)[0] == 0}
+
+
+def _standard_streams(log: Path) -> list[tuple[Any, ...]]:
+    """File actions of posix_spawn: nothing to read, everything written is appended to ``log``."""
+    return [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644),
+        (os.POSIX_SPAWN_DUP2, 1, 2),
+    ]

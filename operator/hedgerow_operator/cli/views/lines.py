@@ -14,13 +14,13 @@ class Lines:
     def __init__(self, clock: Callable[[], float], write: Callable[[str], None]) -> None:
         self._clock = clock
         self._write = write
-        self._conditions: dict[str, dict[str, tuple[str, str]]] = {}
+        self._conditions: dict[str, dict[str, str]] = {}
 
     def changed(self, job: TrainingJob) -> None:
         """See View."""
         name = f"{job.metadata.namespace}/{job.metadata.name}"
         before = self._conditions.get(name, {})
-        now = {condition.type: (condition.status, condition.reason) for condition in job.status.conditions}
+        now = {condition.type: f"{condition.status} {condition.reason}" for condition in job.status.conditions}
         self._conditions[name] = now
         for condition in job.status.conditions:
             if before.get(condition.type) != now[condition.type]:
