@@ -15,7 +15,9 @@ def main(arguments: list[str]) -> int:
     verbs.add_parser("build", help="build everything that needs the network")
     verbs.add_parser("shell", help="open a shell in a cluster")
     verbs.add_parser("inside-shell")
-    verbs.add_parser("run", help="run a command where a cluster can be started").add_argument("command", nargs="+")
+    inside = verbs.add_parser("run", help="run a command where a cluster can be started")
+    inside.add_argument("--no-operator", action="store_true", help="without the operator's image")
+    inside.add_argument("command", nargs="+")
     options = parser.parse_args(arguments)
     try:
         return _do(options)
@@ -30,7 +32,7 @@ def _do(options: argparse.Namespace) -> int:
     elif options.verb == "build":
         isolated.prepare()
     elif options.verb == "run":
-        return isolated.run(options.command)
+        return isolated.run(options.command, operator=not options.no_operator)
     elif options.verb == "shell":
         return isolated.run([sys.executable, "-m", "tests.cluster.testbed", "inside-shell"])
     else:

@@ -71,8 +71,3 @@ def _debian(reference: str, make: Callable[[Path], None], command: tuple[str, ..
 
     recipe = inspect.getsource(rootfs) + inspect.getsource(archives) + reference + " ".join(command)
     return Image(reference, hashlib.sha256(recipe.encode()).hexdigest()[:12], write, keep)
-
-
-def every() -> tuple[Image, ...]:
-    """All images that the nodes hold."""
-    return base()

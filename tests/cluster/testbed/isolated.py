@@ -10,24 +10,29 @@ from pathlib import Path
 
 from tests.cluster.testbed import build, images, init, requirements, runs, stores
 from tests.cluster.testbed.errors import ClusterError
+from tests.cluster.testbed.operator_image import operator_image
 from tests.cluster.testbed.paths import REPOSITORY, cache
 from tests.cluster.testbed.prepared import VARIABLE, Prepared
 from tests.cluster.testbed.progress import say
 
 
-def prepare() -> tuple[Path, list[Path]]:
-    """Make everything that needs the network: (the folder of programs, the image stores)."""
+def prepare(*, operator: bool = True) -> tuple[Path, list[Path]]:
+    """Make everything that needs the network: (the folder of programs, the image stores).
+
+    Without `operator` the operator's image is left out, for work on the cluster while the sources do not build.
+    """
     missing = requirements.missing()
     if missing:
         raise ClusterError(missing[0])
     programs = build.binaries()
-    chain = stores.ensure(programs, images.every())
+    own = [operator_image()] if operator else []
+    chain = stores.ensure(programs, [*images.base(), *own])
     return programs, chain
 
 
-def run(command: Sequence[str]) -> int:
+def run(command: Sequence[str], *, operator: bool = True) -> int:
     """Run `command` inside and return its exit status. Nothing of it is left behind."""
-    programs, chain = prepare()
+    programs, chain = prepare(operator=operator)
     runs.remove_leftovers()
     held = stores.hold(chain)
     stores.prune()
