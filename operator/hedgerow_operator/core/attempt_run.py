@@ -106,8 +106,9 @@ def _act(context: Context, step: Step, trouble: Trouble, incident: Incident) -> 
         return step.then(*(() if step.events else events), incident=incident)
     plan = stop.status.stopping
     action = _action(plan.action if plan else "", context.status)
+    told = bool(step.events) or _open_incident(context) is not None
     return step.then(
-        *stop.events,
+        *(event for event in stop.events if not (told and event.reason == trouble.reason)),
         attempt_stage=stop.status.attempt_stage,
         stopping=plan,
         excluded_nodes=stop.status.excluded_nodes,

@@ -31,7 +31,7 @@ from hedgerow_operator.core.step import (
     Context,
     Step,
 )
-from hedgerow_operator.core.summary import summarize
+from hedgerow_operator.core.summary import summarize, with_progress
 
 # Without anything new, a live job is looked at this often.
 RESYNC_SECONDS = 15.0
@@ -55,8 +55,9 @@ def decide(job: TrainingJob, seen: Seen, now: float) -> Plan:
     stored = decode_learned(job.metadata.annotations.get(ANNOTATION_LEARNED_DURATIONS))
     learned = _learn(stored, gang)
     phases = learned.phases()
+    progressed = msgspec.structs.replace(job, status=with_progress(job.status, gang, phases))
     context = Context(
-        job=job, seen=seen, gang=gang, now=now, learned=phases,
+        job=progressed, seen=seen, gang=gang, now=now, learned=phases,
         deadlines=deadlines(phases, job.spec.health, job.spec.ranks),
     )
     step = _ordered_stop(context) or _STAGES[job.status.attempt_stage](context)

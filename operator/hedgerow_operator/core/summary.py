@@ -8,7 +8,7 @@ from hedgerow.wire import PHASE_STEP
 from hedgerow_operator.api.status import CheckpointStatus, Condition, RanksStatus, StepMillis, TrainingJobStatus
 from hedgerow_operator.api.times import format_time
 from hedgerow_operator.core.checkpoints import choose
-from hedgerow_operator.core.durations import quantile
+from hedgerow_operator.core.durations import Phases, quantile
 from hedgerow_operator.core.gang import Gang
 from hedgerow_operator.core.ledger import goodput_percent, lost_seconds
 from hedgerow_operator.core.report_conditions import conditions_for
@@ -28,9 +28,6 @@ def summarize(context: Context, status: TrainingJobStatus) -> TrainingJobStatus:
     """``status`` with its figures, conditions, state and reason brought up to date."""
     replace, job = msgspec.structs.replace, context.job
     live = status.attempt_stage in (STARTING, RUNNING) and status.attempt == context.status.attempt
-    gang = context.gang if status.attempt == context.status.attempt else None
-    if live or (gang and gang.ranks):
-        status = replace(status, **_progress(context, status))
     status = replace(status, ranks=_ranks(context, live), checkpoint=_checkpoint(context) or status.checkpoint)
     lost = round(lost_seconds(status, context.now) * job.spec.ranks)
     status = replace(
@@ -57,19 +54,22 @@ def _without_figures(status: TrainingJobStatus) -> TrainingJobStatus:
     return replace(status, conditions=conditions, incident=incident, **_FIGURES)
 
 
-def _progress(context: Context, status: TrainingJobStatus) -> dict[str, Any]:
-    steps = [rank.report.step for rank in context.gang.ranks]
+def with_progress(status: TrainingJobStatus, gang: Gang, learned: Phases) -> TrainingJobStatus:
+    """``status`` with the step that every rank of the attempt has reached, and its pace, as far as they are heard."""
+    steps = [rank.report.step for rank in gang.ranks]
     known = [step for step in steps if step is not None]
     if not known or len(known) < len(steps):
-        return {}
-    return {"step": max(min(known), status.resume_step or 0), "step_millis": _pace(context) or status.step_millis}
+        return status
+    return msgspec.structs.replace(
+        status, step=max(min(known), status.resume_step or 0), step_millis=_pace(gang, learned) or status.step_millis
+    )
 
 
-def _pace(context: Context) -> StepMillis | None:
-    medians = sorted(rank.report.step_seconds for rank in context.gang.ranks if rank.report.step_seconds is not None)
+def _pace(gang: Gang, learned: Phases) -> StepMillis | None:
+    medians = sorted(rank.report.step_seconds for rank in gang.ranks if rank.report.step_seconds is not None)
     if not medians:
         return None
-    tail = quantile(context.learned.get(PHASE_STEP, {}), 0.99)
+    tail = quantile(learned.get(PHASE_STEP, {}), 0.99)
     median = medians[len(medians) // 2]
     return StepMillis(median=round(median * _MILLIS), p99=round(max(tail, median) * _MILLIS))
 

@@ -1,0 +1,104 @@
+"""When a gang counts as stalled, and when it only looks like it."""
+
+import pytest
+
+from hedgerow import wire
+from hedgerow_operator.core.verdict import Kind, judge
+from tests.unit.core.builders import frozen, make_gang, make_rank, stack
+
+DEADLINES = {"step": 10.0, "checkpoint": 600.0, "eval": 600.0, "init": 1800.0, "first-step": 1800.0}
+
+OTHERS = [frozen(0), frozen(1), frozen(3)]
+
+CASES = {
+    "ranks that progress are healthy": ([make_rank(0), make_rank(1)], Kind.HEALTHY),
+    "one rank still inside its deadline clears the gang": ([frozen(0), make_rank(1)], Kind.HEALTHY),
+    "everybody frozen past the deadline is a stall": ([frozen(0), frozen(1)], Kind.STALLED),
+    "a rank that still uses CPU and moves its stack makes it a suspicion": (
+        [frozen(0), frozen(1, idle_seconds=0.0, stack_unchanged_seconds=0.0)], Kind.SUSPECT),
+    "a rank that still writes makes it a suspicion": ([frozen(0), frozen(1, io_idle_seconds=0.2)], Kind.SUSPECT),
+    "a busy CPU with a stack that never moves is a stall: collectives wait busily": (
+        [frozen(0, idle_seconds=0.0), frozen(1, idle_seconds=0.0)], Kind.STALLED),
+    "a busy CPU whose stack cannot be seen proves nothing": (
+        [make_rank(0, progress_age=20.0, idle_seconds=0.0, io_idle_seconds=20.0),
+         make_rank(1, progress_age=20.0, idle_seconds=0.0, io_idle_seconds=20.0)], Kind.SUSPECT),
+    "without any second evidence the deadline must pass three times over": (
+        [make_rank(0, progress_age=31.0), make_rank(1, progress_age=31.0)], Kind.STALLED),
+    "two and a half times over is not enough": (
+        [make_rank(0, progress_age=25.0), make_rank(1, progress_age=25.0)], Kind.SUSPECT),
+    "rank 0 saving a declared checkpoint while the others wait is healthy": (
+        [frozen(0, phase="checkpoint"), frozen(1), frozen(2)], Kind.HEALTHY),
+    "a long evaluation inside its own limit is healthy": (
+        [frozen(0, phase="eval", age=400.0), frozen(1, phase="eval", age=400.0)], Kind.HEALTHY),
+    "a slow start inside the startup limit is healthy": (
+        [frozen(0, phase="init", age=900.0, step=None, beats=0)], Kind.HEALTHY),
+    "a phase that nobody has a limit for never passes": ([frozen(0, phase="upload", age=9999.0)], Kind.HEALTHY),
+    "one rank far behind that does nothing while peers go on is a stall": (
+        [make_rank(0), make_rank(1), frozen(2, age=60.0)], Kind.STALLED),
+    "one rank behind that works while peers go on is not": (
+        [make_rank(0), frozen(1, age=60.0, io_idle_seconds=0.0)], Kind.HEALTHY),
+    "a job that never reports progress is not measured, however long it takes": (
+        [make_rank(0, beats=0, step=None, phase="init", source=None, progress_age=9999.0)], Kind.NOT_MEASURED),
+    "no live rank heard is not measured": ([], Kind.NOT_MEASURED),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_that(case: str) -> None:
+    ranks, kind = CASES[case]
+    assert judge(make_gang(*ranks), DEADLINES).kind is kind
+
+
+def test_a_stall_says_what_progressed_last_and_what_is_unusual() -> None:
+    verdict = judge(make_gang(*OTHERS[:2], frozen(2, step=36, stack=stack("next_batch", 88)), OTHERS[2]), DEADLINES)
+    assert verdict.message == (
+        "no rank has progressed for 30 s in phase step at step 37 (deadline 10 s); rank 2 never reached step 37, which "
+        "ranks 0, 1 and 3 did and wait in; rank 2 stands at train.py:88 in next_batch"
+    )
+    assert verdict.evidence[-1] == (
+        "rank 2 has used no CPU for 30 s, waits in futex (state S), its stack has not changed for 20 s"
+    )
+
+
+CULPRITS = {
+    "the rank that never reached the step is guilty, at once": ([*OTHERS, frozen(2, step=36)], (2,), True),
+    "the rank behind is no decisive evidence while its bytes are unmeasured": (
+        [*OTHERS, frozen(2, step=36, io_idle_seconds=None)], (2,), False),
+    "a stopped process is guilty, at once": ([*OTHERS, frozen(2, process_state="T")], (2,), True),
+    "a stopped process is guilty although the others cannot be measured": (
+        [make_rank(0, progress_age=12.0), frozen(1, process_state="T", age=12.0)], (1,), True),
+    "all stopped together is nobody's fault": (
+        [frozen(0, process_state="T"), frozen(1, process_state="T")], (), False),
+    "at the same step, the one in another function is guilty": (
+        [frozen(rank, stack=stack("backward", 50)) for rank in (0, 1, 3)] + [frozen(2, stack=stack("acquire", 88))],
+        (2,), False),
+    "everybody at the same place: nobody is named": (
+        [frozen(rank, stack=stack("all_reduce", 50)) for rank in range(4)], (), False),
+    "two against two: nobody is named": (
+        [frozen(0, stack=stack("a", 1)), frozen(1, stack=stack("a", 1)),
+         frozen(2, stack=stack("b", 2)), frozen(3, stack=stack("b", 2))], (), False),
+    "without stacks at the same step nobody is named": ([frozen(0), frozen(1)], (), False),
+    "the rank that has not made its first step is guilty": (
+        [*OTHERS, frozen(2, step=None, beats=0, phase="first-step", age=2000.0)], (2,), True),
+}
+
+
+@pytest.mark.parametrize("case", CULPRITS)
+def test_culprit(case: str) -> None:
+    ranks, guilty, decisive = CULPRITS[case]
+    verdict = judge(make_gang(*ranks), {**DEADLINES, "first-step": 10.0})
+    assert (verdict.kind, verdict.ranks, verdict.decisive) == (Kind.STALLED, guilty, decisive)
+
+
+def test_a_silent_worker_is_named_when_the_others_wait_but_not_at_once() -> None:
+    verdict = judge(make_gang(frozen(0), frozen(1), silent=(2,)), DEADLINES)
+    assert (verdict.kind, verdict.ranks, verdict.decisive) == (Kind.STALLED, (2,), False)
+
+
+def test_a_silent_worker_among_ranks_that_progress_is_not_measured() -> None:
+    assert judge(make_gang(make_rank(0), silent=(1,)), DEADLINES).kind is Kind.NOT_MEASURED
+
+
+def test_no_report_of_an_exited_rank_counts_as_progress() -> None:
+    gang = make_gang(make_rank(0, state=wire.RANK_EXITED, exit_code=0), frozen(1))
+    assert judge(gang, DEADLINES).kind is Kind.STALLED
