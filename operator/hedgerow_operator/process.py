@@ -14,6 +14,7 @@ from kubernetes.aio.client import ApiClient, Configuration
 from hedgerow_operator.adapters.kube import paths
 from hedgerow_operator.adapters.kube.api import Api, Rejected
 from hedgerow_operator.adapters.kube.connection import load_configuration, make_client
+from hedgerow_operator.adapters.kube.elsewhere import LocalElsewhere
 from hedgerow_operator.adapters.kube.jobs import KubeJobs
 from hedgerow_operator.adapters.kube.leader import LeaseLeadership
 from hedgerow_operator.adapters.kube.nodes import Nodes
@@ -21,8 +22,9 @@ from hedgerow_operator.adapters.kube.runtime import KubeRuntime
 from hedgerow_operator.adapters.kube.token_review import TokenReviews
 from hedgerow_operator.handlers.login import make_login
 from hedgerow_operator.handlers.watches import make_registry, make_settings
-from hedgerow_operator.reconcile.engine import Reconciler
-from hedgerow_operator.reconcile.ports import Unreachable
+from hedgerow_operator.leading import Leading
+from hedgerow_operator.reconcile.engine import Reconciler, connect
+from hedgerow_operator.reconcile.ports import JobKey, Unreachable
 from hedgerow_operator.reconcile.queue import WorkQueue
 from hedgerow_operator.reconcile.reports import ReportHub
 from hedgerow_operator.server.app import make_app, make_runner
@@ -34,6 +36,8 @@ STOPPED = 0
 FAULT = 1
 LOST_LEASE = 3
 RETRY_SECONDS = 2.0
+RELIST_SECONDS = 300.0
+ACQUAINTANCE_SECONDS = 10.0
 
 log = structlog.get_logger("hedgerow")
 
@@ -43,6 +47,10 @@ def _boot_clock() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
+def _report_fault(key: JobKey, error: Exception) -> None:
+    log.error("a pass over a job failed", namespace=key.namespace, job=key.name, exc_info=error)
+
+
 class Operator:
     """Everything of one process, wired up."""
 
@@ -50,27 +58,30 @@ class Operator:
         self.settings = settings
         self.configuration = configuration
         self.free = Api(client)  # may write without the Lease: the Lease itself, and token reviews
-        self.leadership = LeaseLeadership(self.free, settings.home, settings.lease, settings.identity, _boot_clock)
-        guarded = Api(client, self.leadership.holds)
+        self.lease = LeaseLeadership(self.free, settings.home, settings.lease, settings.identity, _boot_clock)
+        self.leading = Leading(self.lease)
+        guarded = Api(client, self.lease.holds)
+        self.jobs = KubeJobs(guarded, time.time)
         self.nodes = Nodes(guarded, time.monotonic)
         self.metrics = Metrics()
         self.health = Health(time.monotonic)
-        self.hub = ReportHub(clock=time.monotonic)
-        runtime = KubeRuntime(guarded, self.nodes, settings.injection, time.time)
+        self.hub = ReportHub(clock=self.leading.seconds)
+        runtime, elsewhere = KubeRuntime(guarded, self.nodes, settings.injection, time.time), LocalElsewhere()
         engine = Reconciler(
-            jobs=KubeJobs(guarded, time.time),
-            runtime_for=lambda job: runtime,
+            jobs=self.jobs,
+            runtime_for=lambda job: runtime if job.spec.kubernetes else elsewhere,
             hub=self.hub,
-            leadership=self.leadership,
+            leadership=self.lease,
             clock=time.time,
             metrics=self.metrics,
         )
-        self.queue = WorkQueue(self.health.watching(engine.reconcile))
+        self.queue = WorkQueue(self.health.watching(engine.reconcile), on_error=_report_fault)
+        connect(self.hub, engine, self.queue)
 
     async def serve(self) -> web.AppRunner:
         """Start the report server; a standby serves health and metrics, and refuses reports."""
         reviews = TokenReviews(self.free, time.monotonic)
-        runner = make_runner(make_app(self.hub, reviews, self.leadership, self.metrics, self.health))
+        runner = make_runner(make_app(self.hub, reviews, self.leading, self.metrics, self.health))
         await runner.setup()
         await web.TCPSite(runner, self.settings.listen_host, self.settings.listen_port).start()
         log.info("listening", host=self.settings.listen_host, port=self.settings.listen_port)
@@ -83,16 +94,18 @@ class Operator:
         log.info(
             "waiting to lead", lease=f"{self.settings.home}/{self.settings.lease}", identity=self.settings.identity
         )
-        await self.leadership.acquire()
+        await self.lease.acquire()
+        self.leading.begin()
         log.info("leading", identity=self.settings.identity)
-        work = {asyncio.create_task(self.queue.run()), asyncio.create_task(self._watch())}
-        keep = asyncio.create_task(self.leadership.keep())
+        work = {
+            asyncio.create_task(part) for part in (self.lease.keep(), self.queue.run(), self._list(), self._watch())
+        }
         try:
-            done, _pending = await asyncio.wait({keep, *work}, return_when=asyncio.FIRST_COMPLETED)
+            done, _pending = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
         finally:
-            await _cancel(keep, *work)
+            await _cancel(*work)
 
     async def _wait_for_kinds(self) -> None:
         """Until the TrainingJob kind is served: kopf would not notice one that comes later."""
@@ -106,6 +119,29 @@ class Operator:
                     said = str(error)
                     log.warning("waiting for the TrainingJob kind; are the CRDs installed?", error=said)
             await asyncio.sleep(RETRY_SECONDS)
+
+    async def _list(self) -> None:
+        """Look at every job now, then answer reports; and again from time to time, should a watch have missed one."""
+        while True:
+            try:
+                known = await self.jobs.existing(self.settings.namespaces)
+            except Unreachable as error:
+                log.warning("jobs cannot be listed", error=str(error))
+                await asyncio.sleep(RETRY_SECONDS)
+                continue
+            for key in known:
+                self.queue.add(key)
+            if not self.leading.acquainted:
+                await self._get_acquainted(known)
+                self.leading.acquainted = True
+            await asyncio.sleep(RELIST_SECONDS)
+
+    async def _get_acquainted(self, known: dict[JobKey, str]) -> None:
+        """Wait until each of these jobs has been looked at, but not for ever: one of them may be deleted by now."""
+        deadline = time.monotonic() + ACQUAINTANCE_SECONDS
+        # The hub tells nobody of new jobs, and this happens once.
+        while time.monotonic() < deadline and not all(map(self.hub.uid_known, known.values())):  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
 
     async def _watch(self) -> None:
         registry = make_registry(
@@ -149,7 +185,7 @@ async def operate(settings: Settings) -> int:
         return _end(operator, leading, stop)
     finally:
         await _cancel(leading, stopping)
-        await operator.leadership.release()
+        await operator.lease.release()
         await runner.cleanup()
         await client.close()  # type: ignore[no-untyped-call]
 
@@ -160,7 +196,7 @@ def _end(operator: Operator, leading: asyncio.Task[None], stop: asyncio.Event) -
     if error is not None:
         log.error("stopping because of a fault", exc_info=error)
         return FAULT
-    if leading.done() and not stop.is_set() and not operator.leadership.holds():
+    if leading.done() and not stop.is_set() and not operator.lease.holds():
         log.error("lost the Lease; stopping, so that only one operator acts")
         return LOST_LEASE
     log.info("stopping")

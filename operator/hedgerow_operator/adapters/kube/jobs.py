@@ -29,6 +29,19 @@ class KubeJobs:
             raise Unreachable(f"TrainingJob {key.namespace}/{key.name} cannot be read: {error}") from error
         return None if fields is None else training_job(fields)
 
+    async def existing(self, namespaces: tuple[str, ...]) -> dict[JobKey, str]:
+        """The uid of every job that is not being deleted, in these namespaces; none named: in all."""
+        try:
+            lists = [await self._api.list(path) for path in paths.training_jobs(namespaces)]
+        except Rejected as error:
+            raise Unreachable(f"TrainingJobs cannot be listed: {error}") from error
+        found = (fields["metadata"] for items in lists for fields in items)
+        return {
+            JobKey(metadata["namespace"], metadata["name"]): metadata["uid"]
+            for metadata in found
+            if "deletionTimestamp" not in metadata
+        }
+
     async def write_status(self, job: TrainingJob, status: TrainingJobStatus) -> TrainingJob:
         body = {**training_job_fields(job), "status": to_builtins(status)}
         try:

@@ -14,6 +14,13 @@ def training_job(namespace: str, name: str) -> str:
     return f"{OUR_API}/namespaces/{namespace}/{TRAINING_JOB_PLURAL}/{name}"
 
 
+def training_jobs(namespaces: tuple[str, ...]) -> list[str]:
+    """The collections of TrainingJobs of these namespaces; none named: the one of the whole cluster."""
+    if not namespaces:
+        return [f"{OUR_API}/{TRAINING_JOB_PLURAL}"]
+    return [f"{OUR_API}/namespaces/{namespace}/{TRAINING_JOB_PLURAL}" for namespace in namespaces]
+
+
 def jobs(namespace: str) -> str:
     """The Jobs of a namespace."""
     return f"/apis/batch/v1/namespaces/{namespace}/jobs"
