@@ -83,17 +83,21 @@ def test_the_scheduler_counts_the_gpus_of_every_node(cluster: Cluster, namespace
     assert sorted(cluster.wait_for("every pod to be looked at", placements)) == ["node1", "node2", "node3", "nowhere"]
 
 
-def test_a_dead_node_is_noticed_and_its_deleted_pod_stays_until_the_node_is_back(
-    cluster: Cluster, namespace: str
-) -> None:
+def test_a_dead_a_cut_off_and_a_paused_node_are_noticed_and_come_back(cluster: Cluster, namespace: str) -> None:
     run_pod(cluster, namespace, "worker", "node3")
     wait_until_ready(cluster, namespace, "worker")
-    cluster.node("node3").kill()
-    cluster.wait_for("the node to be NotReady", lambda _: not cluster.node_ready("node3"))
+    cut_off, paused, dead = cluster.nodes
+    cut_off.partition()
+    paused.freeze()
+    dead.kill()
+    cluster.wait_for("no node to be Ready", lambda _: not any(cluster.node_ready(node.name) for node in cluster.nodes))
     cluster.kubectl("-n", namespace, "delete", "pod", "worker", "--wait=false")
-    assert pod(cluster, namespace, "worker")["metadata"]["deletionTimestamp"]
-    cluster.node("node3").start()
+    assert pod(cluster, namespace, "worker")["metadata"]["deletionTimestamp"], "nobody can say that the pod is gone"
+    cut_off.reconnect()
+    paused.thaw()
+    dead.start()
     cluster.wait_for("the pod to go", lambda _: pod(cluster, namespace, "worker") is None)
+    cluster.wait_for("every node to be Ready", lambda _: all(cluster.node_ready(node.name) for node in cluster.nodes))
 
 
 def test_pods_cut_off_from_the_network_run_on_and_their_node_stays_ready(cluster: Cluster, namespace: str) -> None:
@@ -108,17 +112,6 @@ def test_pods_cut_off_from_the_network_run_on_and_their_node_stays_ready(cluster
     assert cluster.kubectl("-n", namespace, "exec", "server", "--", "echo", "alive").strip() == "alive"
     cluster.node("node1").reconnect()
     assert fetch(cluster, namespace, "client", address) == "200"
-
-
-def test_a_node_that_is_cut_off_or_paused_goes_silent_and_comes_back(cluster: Cluster, namespace: str) -> None:
-    del namespace  # its end heals the cluster
-    cut_off, paused = cluster.node("node1"), cluster.node("node2")
-    cut_off.partition()
-    paused.freeze()
-    cluster.wait_for("both to be NotReady", lambda _: not (cluster.node_ready("node1") or cluster.node_ready("node2")))
-    cut_off.reconnect()
-    paused.thaw()
-    cluster.wait_for("both to be Ready", lambda _: cluster.node_ready("node1") and cluster.node_ready("node2"))
 
 
 def test_objects_outlive_an_api_server_that_is_killed(cluster: Cluster, namespace: str) -> None:

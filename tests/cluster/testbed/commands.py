@@ -31,6 +31,6 @@ def run(
         check=False,
     )
     if done.returncode != 0:
-        words = (done.stderr.strip() or done.stdout.strip())[-LAST_WORDS:]
+        words = " | ".join(text.strip()[-LAST_WORDS:] for text in (done.stdout, done.stderr) if text.strip())
         raise ClusterError(f"{' '.join(map(str, command))[:200]} exited with {done.returncode}: {words}")
     return done.stdout

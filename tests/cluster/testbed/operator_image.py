@@ -48,10 +48,11 @@ def _write(target: Path) -> None:
         pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
         run([*pip, "--wheel-dir", context / "wheels", context])
         folders = ["--root", str(storage / "root"), "--runroot", str(storage / "run")]
-        buildah = ["buildah", "--storage-driver", "vfs", *folders]
-        build = ["bud", "--isolation", "chroot", "--quiet", "--build-arg", f"BASE=oci-archive:{base}"]
+        buildah = ["buildah", "--storage-driver", "overlay", *folders]
+        build = ["bud", "--isolation", "chroot", "--build-arg", f"BASE=oci-archive:{base}"]
         run([*buildah, *build, "-f", context / "operator" / "Dockerfile", "-t", OPERATOR_IMAGE, context])
-        run([*buildah, "push", "--disable-compression", OPERATOR_IMAGE, f"oci-archive:{target}:{OPERATOR_IMAGE}"])
+        # This form of archive is the one that buildah leaves uncompressed; containerd reads both.
+        run([*buildah, "push", OPERATOR_IMAGE, f"docker-archive:{target}:{OPERATOR_IMAGE}"])
 
 
 def _copy_sources(context: Path) -> None:

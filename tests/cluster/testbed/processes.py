@@ -39,6 +39,11 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
+def command_line(pid: int) -> str:
+    """The words of a process with spaces between; empty when it has ended."""
+    return _read(PROC / str(pid) / "cmdline").replace("\0", " ")
+
+
 def of_container(container_id: str) -> list[int]:
     """The processes of one container, by its id as in the pod's status (containerd://...), oldest first."""
     name = container_id.rpartition("/")[2]

@@ -5,6 +5,9 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
+from pathlib import Path
+
+from tests.cluster.testbed.paths import cache
 
 APT_PACKAGES = (
     "buildah",
@@ -48,8 +51,8 @@ def _inside(script: str) -> bool:
     return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0
 
 
-def _overlay_works() -> bool:
-    with tempfile.TemporaryDirectory(prefix="hedgerow-overlay-") as folder:
+def _overlay_works(place: str | Path) -> bool:
+    with tempfile.TemporaryDirectory(dir=place, prefix="hedgerow-overlay-") as folder:
         return _inside(
             f"cd {folder}; mkdir lower upper work merged; "
             "mount -t overlay overlay -o lowerdir=lower,upperdir=upper,workdir=work merged; umount merged"
@@ -80,9 +83,14 @@ _KERNEL: tuple[tuple[Callable[[], bool], str], ...] = (
         "The test cluster needs virtual Ethernet pairs, and this kernel has none: load the module veth.",
     ),
     (
-        _overlay_works,
+        lambda: _overlay_works(tempfile.gettempdir()),
         f"The test cluster needs overlayfs with its upper folder in {tempfile.gettempdir()}, and mounting that failed:"
         " load the module overlay, or set TMPDIR to a folder on ext4 or xfs.",
+    ),
+    (
+        lambda: _overlay_works(cache()),
+        f"The test cluster keeps images in {cache()}, and mounting an overlayfs there failed: set HEDGEROW_CACHE to a"
+        " folder on ext4 or xfs.",
     ),
     (
         _iptables_works,

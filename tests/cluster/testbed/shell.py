@@ -3,11 +3,9 @@
 import os
 import subprocess
 
+from tests.cluster.testbed import hedgerow
 from tests.cluster.testbed.cluster import Cluster
-from tests.cluster.testbed.paths import REPOSITORY
 from tests.cluster.testbed.progress import say, step
-
-CHART = REPOSITORY / "charts" / "hedgerow"
 
 
 def main() -> int:
@@ -15,6 +13,9 @@ def main() -> int:
     with step("starting the cluster"):
         cluster = Cluster.start()
     try:
+        if hedgerow.CHART.exists():
+            with step(f"installing Hedgerow into the namespace {hedgerow.NAMESPACE}"):
+                hedgerow.install(cluster)
         say("KUBECONFIG is set; kubectl and helm are on PATH. Leaving the shell ends the cluster.")
         environment = {**os.environ, "KUBECONFIG": str(cluster.kubeconfig)}
         return subprocess.run([os.environ.get("SHELL", "/bin/bash")], env=environment, check=False).returncode
