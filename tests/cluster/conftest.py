@@ -8,13 +8,20 @@ from tests.cluster.testbed.cluster import Cluster
 from tests.cluster.testbed.errors import ClusterError
 
 
+def start_or_sentence() -> Cluster | str:
+    """The cluster, or why there is none, without the traceback that pytest shows inside an except clause."""
+    try:
+        return Cluster.start()
+    except ClusterError as error:
+        return str(error)
+
+
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
     """The cluster that every test shares: three nodes with eight GPUs each."""
-    try:
-        started = Cluster.start()
-    except ClusterError as error:
-        pytest.fail(str(error), pytrace=False)
+    started = start_or_sentence()
+    if isinstance(started, str):
+        pytest.fail(started, pytrace=False)
     yield started
     started.stop()
 

@@ -7,6 +7,7 @@ import pytest
 from tests.cluster.testbed import build, network, stores, toolchain
 from tests.cluster.testbed.cgroups import Tree, parse_mounts
 from tests.cluster.testbed.errors import ClusterError
+from tests.cluster.testbed.paths import GO_MODULES
 from tests.cluster.testbed.prepared import VARIABLE, Prepared
 from tests.cluster.testbed.waiting import wait_for
 
@@ -55,7 +56,7 @@ def test_kubernetes_is_stamped_with_its_pinned_version_and_other_programs_are_no
 
 def test_every_program_is_pinned_as_a_tool_of_its_go_module() -> None:
     for program in build.PROGRAMS:
-        assert program.package in (build.GO_MODULES / program.module / "go.mod").read_text()
+        assert program.package in (GO_MODULES / program.module / "go.mod").read_text()
 
 
 def test_each_node_has_an_address_and_a_subnet_of_its_own() -> None:
