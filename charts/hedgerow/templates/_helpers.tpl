@@ -1,0 +1,56 @@
+{{- define "hedgerow.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 50 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "hedgerow.fullname" -}}
+{{- if .Values.fullnameOverride }}
+{{- .Values.fullnameOverride | trunc 50 | trimSuffix "-" }}
+{{- else if contains (include "hedgerow.name" .) .Release.Name }}
+{{- .Release.Name | trunc 50 | trimSuffix "-" }}
+{{- else }}
+{{- printf "%s-%s" .Release.Name (include "hedgerow.name" .) | trunc 50 | trimSuffix "-" }}
+{{- end }}
+{{- end }}
+
+{{- define "hedgerow.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "hedgerow.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: operator
+{{- end }}
+
+{{- define "hedgerow.labels" -}}
+{{- with .Values.commonLabels }}
+{{- toYaml . }}
+{{ end -}}
+{{ include "hedgerow.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: hedgerow
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- end }}
+
+{{- define "hedgerow.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create }}
+{{- default (include "hedgerow.fullname" .) .Values.serviceAccount.name }}
+{{- else }}
+{{- default "default" .Values.serviceAccount.name }}
+{{- end }}
+{{- end }}
+
+{{- define "hedgerow.image" -}}
+{{- if .Values.image.digest }}
+{{- printf "%s@%s" .Values.image.repository .Values.image.digest }}
+{{- else }}
+{{- printf "%s:%s" .Values.image.repository (default .Chart.AppVersion .Values.image.tag) }}
+{{- end }}
+{{- end }}
+
+{{- define "hedgerow.reportURL" -}}
+{{- default (printf "http://%s.%s.svc:%v" (include "hedgerow.fullname" .) .Release.Namespace .Values.service.port) .Values.reportURL }}
+{{- end }}
+
+{{- define "hedgerow.subject" -}}
+- kind: ServiceAccount
+  name: {{ include "hedgerow.serviceAccountName" . }}
+  namespace: {{ .Release.Namespace }}
+{{- end }}

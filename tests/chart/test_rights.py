@@ -1,0 +1,64 @@
+"""The operator gets the rights of the table, where it needs them, and no other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hedgerow_operator.rbac import RIGHTS, rules
+from tests.chart.rendering import only, render
+
+
+def pairs(found: list[dict[str, Any]]) -> set[tuple[str, str, str]]:
+    return {
+        (group, resource, verb)
+        for rule in found
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
+
+
+def test_no_right_is_for_everything() -> None:
+    for right in RIGHTS:
+        assert "*" not in {right.group, right.resource, *right.verbs}
+        assert right.why
+
+
+def test_secrets_are_not_read() -> None:
+    assert "secrets" not in {right.resource for right in RIGHTS}
+
+
+def test_for_the_whole_cluster_the_rights_are_in_one_cluster_role() -> None:
+    found = only(render(), "ClusterRole")["rules"]
+    assert pairs(found) == pairs([*rules(RIGHTS, "cluster"), *rules(RIGHTS, "namespace")])
+
+
+def test_for_some_namespaces_only_what_lies_outside_of_any_is_in_a_cluster_role() -> None:
+    objects = render("watchNamespaces={research,vision}")
+    assert pairs(only(objects, "ClusterRole")["rules"]) == pairs(rules(RIGHTS, "cluster"))
+    for namespace in ("research", "vision"):
+        assert pairs(only(objects, "Role", namespace=namespace)["rules"]) == pairs(rules(RIGHTS, "namespace"))
+
+
+def test_the_lease_is_in_the_operators_own_namespace() -> None:
+    role = only(render(), "Role", namespace="hedgerow-system")
+    assert pairs(role["rules"]) == pairs(rules(RIGHTS, "home"))
+
+
+def test_every_role_is_bound_to_the_operators_account_only() -> None:
+    objects = render("watchNamespaces={research}")
+    bindings = [entry for entry in objects if entry["kind"].endswith("Binding")]
+    roles = [entry for entry in objects if entry["kind"] in ("Role", "ClusterRole")]
+    assert len(bindings) == len(roles)
+    for binding in bindings:
+        (subject,) = binding["subjects"]
+        assert (subject["kind"], subject["name"], subject["namespace"]) == (
+            "ServiceAccount",
+            "hedgerow",
+            "hedgerow-system",
+        )
+
+
+def test_the_rights_can_be_left_to_somebody_else() -> None:
+    kinds = {entry["kind"] for entry in render("rbac.create=false")}
+    assert not kinds & {"Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"}

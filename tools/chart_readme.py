@@ -1,0 +1,73 @@
+"""Writes charts/hedgerow/README.md: the table of values comes from the ``# --`` comments in values.yaml."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+CHART = Path(__file__).resolve().parents[1] / "charts" / "hedgerow"
+INTRODUCTION = """# hedgerow
+
+Installs the Hedgerow operator and the TrainingJob kind. Helm 3.14 or newer, or Helm 4; Kubernetes 1.30 or newer.
+
+```
+helm install hedgerow charts/hedgerow --namespace hedgerow-system --create-namespace
+kubectl get trainingjobs -A
+```
+
+With `watchNamespaces` the operator has rights in those namespaces only. What lies outside of any namespace stays in a
+small ClusterRole: reading nodes (is a silent worker's node silent too, or gone?) and reviewing tokens (does a report
+come from the worker that it is about?).
+
+The CRDs are templates of the chart, so `helm upgrade` upgrades them; with `crds.keep` (the default) they, and every
+TrainingJob, stay when the release is uninstalled.
+
+Workers need `python3`, 3.7 or newer, in the image of the wrapped container: the launcher that an init container puts
+into each pod is started with it.
+
+## Values
+
+| Key | Type | Default | Description |
+|-----|------|---------|-------------|
+"""
+
+
+def rows(text: str) -> list[str]:
+    """One row of the table for each documented value, in the order of the file."""
+    values = YAML(typ="safe", pure=True).load(text)
+    found, parents, comment = [], [], ""
+    for line in text.splitlines():
+        described = re.match(r"\s*# -- (.*)", line)
+        entry = re.match(r"(\s*)([A-Za-z]+):", line)
+        if described:
+            comment = described[1]
+        elif entry:
+            parents = [*parents[: len(entry[1]) // 2], entry[2]]
+            if comment:
+                found.append(_row(parents, _at(values, parents), comment))
+            comment = ""
+    return found
+
+
+def _at(values: Any, path: list[str]) -> Any:
+    for name in path:
+        values = values[name]
+    return values
+
+
+def _row(path: list[str], value: Any, comment: str) -> str:
+    kinds = {bool: "bool", int: "int", str: "string", list: "list", dict: "object"}
+    return f"| {'.'.join(path)} | {kinds[type(value)]} | `{json.dumps(value)}` | {comment} |"
+
+
+def render() -> str:
+    """The whole README."""
+    return INTRODUCTION + "\n".join(rows((CHART / "values.yaml").read_text())) + "\n"
+
+
+if __name__ == "__main__":
+    (CHART / "README.md").write_text(render())
