@@ -13,6 +13,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 BASE := $(VENV)/installed-base
 DEVELOPMENT := $(VENV)/installed-development
+CHECKS := 'ruff check .' mypy lint-imports 'vermin --quiet --target=3.7- --no-tips --violations agent/hedgerow'
 INSTALL_INPUTS := pyproject.toml constraints.txt tools/virtualenv.sh
 
 help: ## say what can be made
@@ -26,10 +27,7 @@ test: $(DEVELOPMENT) ## lint and all tests, the real cluster included (as root);
 	@$(BIN)/python tools/run_tests.py $(T)
 
 lint: $(DEVELOPMENT) ## ruff, mypy, the import contracts, and Python 3.7 syntax of what runs inside training images
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-	$(BIN)/vermin --quiet --target=3.7- --no-tips --violations agent/hedgerow
+	@status=0; for check in $(CHECKS); do echo "$$check"; $(BIN)/$$check || status=1; done; exit $$status
 
 bench: $(DEVELOPMENT) ## run every benchmark into one table; QUICK=1 takes at most 40 s for each
 	@$(BIN)/python tools/run_benchmarks.py $(if $(QUICK),--quick)
