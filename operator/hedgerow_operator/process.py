@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
+from typing import Any, cast
 
 import kopf
 import structlog
@@ -151,6 +152,8 @@ class Operator:
         await kopf.operator(
             registry=registry,
             settings=make_settings(),
+            # kopf would make one from the user's name, and the user of a container need not have one.
+            identity=cast("Any", self.settings.identity),
             standalone=True,
             clusterwide=not namespaces,
             namespaces=namespaces,
