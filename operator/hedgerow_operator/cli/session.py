@@ -127,9 +127,10 @@ class Session:
         if not all(is_at_rest(job) for job in jobs):
             return False
         try:
-            return not any([await self._runtime.placements(job) for job in jobs])
+            seen = [placement for job in jobs for placement in await self._runtime.placements(job)]
         except Unreachable:
             return False
+        return all(placement.ended for placement in seen)
 
     def _signalled(self) -> None:
         if self._interrupted:

@@ -61,22 +61,11 @@ class LocalRuntime:
         self._watch.close()
 
     async def placements(self, job: TrainingJob) -> tuple[PlacementSeen, ...]:
-        """See Runtime. Completes a placement whose creation was cut short, and forgets those that are gone."""
+        """See Runtime. Like a kubelet it also ends what was begun: creations cut short, removals past their grace."""
         self._reap()
         found = await self._members(job)
         self._adopt(job, found)
-        seen = []
-        for record in self._records(job):
-            alive = self._alive(record, found)
-            if record.asked is not None and not alive:
-                self._paths.record(key_of(job), record.attempt).unlink(missing_ok=True)
-                continue
-            if record.asked is None and record.attempt == job.status.placement:
-                record, started = self._complete(job, record, alive)
-                alive |= started
-            self._watch_all(job, record)
-            seen.append(placement_seen(record, alive, self._exit_codes(job, record), self._clock()))
-        return tuple(seen)
+        return tuple(seen for record in self._records(job) if (seen := self._look(job, record, found)) is not None)
 
     async def create(self, job: TrainingJob, attempt: int, excluded_nodes: tuple[str, ...]) -> None:
         """See Runtime. There is no other machine to exclude this one for."""
@@ -103,16 +92,28 @@ class LocalRuntime:
         if record is None:
             return
         found = [member for member in await asyncio.to_thread(members, job.metadata.uid) if member.placement == attempt]
-        patience = job.spec.recovery.grace_seconds + _LAUNCHER_SECONDS
         forced = {index for index in range(record.workers) if f"worker-{index}" in force}
         if record.asked is None:
             send_signal([member.identity for member in found if not member.is_rank], signal.SIGTERM)
             record = msgspec.structs.replace(record, asked=boottime())
             write_record(self._paths.record(key_of(job), attempt), record)
-            asyncio.get_running_loop().call_later(patience, self._on_change, key_of(job))
-        overdue = record.asked is not None and boottime() - record.asked >= patience
-        doomed = [member.identity for member in found if overdue or member.worker in forced]
-        send_signal(doomed, signal.SIGKILL)
+            asyncio.get_running_loop().call_later(_patience(job), self._on_change, key_of(job))
+        send_signal([member.identity for member in found if member.worker in forced], signal.SIGKILL)
+
+    def _look(self, job: TrainingJob, record: Record, found: list[Member] | None) -> PlacementSeen | None:
+        """One placement; None, and its record deleted, once it was asked to go and nothing of it lives."""
+        alive = self._alive(record, found)
+        if record.asked is not None and not alive:
+            self._paths.record(key_of(job), record.attempt).unlink(missing_ok=True)
+            return None
+        if record.asked is not None and boottime() - record.asked >= _patience(job):
+            doomed = [member.identity for member in found or () if member.placement == record.attempt]
+            send_signal(doomed, signal.SIGKILL)
+        if record.asked is None and record.attempt == job.status.placement:
+            record, started = self._complete(job, record, alive)
+            alive |= started
+        self._watch_all(job, record)
+        return placement_seen(record, alive, self._exit_codes(job, record), self._clock())
 
     async def kill(self, job: TrainingJob) -> None:
         """End every process of the job at once."""
@@ -122,6 +123,8 @@ class LocalRuntime:
     async def _members(self, job: TrainingJob) -> list[Member] | None:
         """Every live process of the job; None: all launchers live, so nobody has to look through all processes."""
         records = self._records(job)
+        if any(record.asked is not None for record in records):
+            return await asyncio.to_thread(members, job.metadata.uid)
         if job.metadata.uid in self._adopted and all(self._launchers_live(record) for record in records):
             return None
         return await asyncio.to_thread(members, job.metadata.uid)
@@ -201,6 +204,10 @@ class LocalRuntime:
 
     def _reap(self) -> None:
         self._children = {pid for pid in self._children if os.waitpid(pid, os.WNOHANG)[0] == 0}
+
+
+def _patience(job: TrainingJob) -> float:
+    return job.spec.recovery.grace_seconds + _LAUNCHER_SECONDS
 
 
 def _standard_streams(log: Path) -> list[tuple[Any, ...]]:

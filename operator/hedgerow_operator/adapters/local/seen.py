@@ -30,7 +30,7 @@ def _worker(record: Record, index: int, alive: bool, code: int | None, age: floa
         name=f"worker-{index}",
         phase=phase,
         address=LOOPBACK,
-        terminating=alive and record.asked is not None,
+        terminating=record.asked is not None,
         running_seconds=age if alive else None,
         exit_code=None if alive else code,
         exit_reason=_reason(code) if phase == WORKER_FAILED else "",

@@ -7,6 +7,9 @@ from hedgerow_operator.api.times import format_time
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.plan import Event
 
+# A condition that was never true is nothing to tell.
+_UNREMARKABLE = "False"
+
 
 class Lines:
     """Timestamped lines."""
@@ -20,10 +23,10 @@ class Lines:
         """See View."""
         name = f"{job.metadata.namespace}/{job.metadata.name}"
         before = self._conditions.get(name, {})
-        now = {condition.type: f"{condition.status} {condition.reason}" for condition in job.status.conditions}
+        now: dict[str, str] = {condition.type: condition.status for condition in job.status.conditions}
         self._conditions[name] = now
         for condition in job.status.conditions:
-            if before.get(condition.type) != now[condition.type]:
+            if before.get(condition.type, _UNREMARKABLE) != now[condition.type]:
                 self._line(name, condition_text(condition))
 
     def happened(self, job: TrainingJob, event: Event) -> None:
