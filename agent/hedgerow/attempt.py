@@ -50,8 +50,7 @@ class Attempt:
         self._stop: Optional[stopping.Stop] = None
         self._empty = False
         self._sampled = 0.0
-        self._asked = 0.0
-        self._brought = False
+        self._asked: Optional[float] = None
         self._dump_until = 0.0
 
     def begin(self, place: Place, inherited: Mapping[str, str]) -> None:
@@ -129,14 +128,14 @@ class Attempt:
 
     def tick(self, deadlines: Mapping[str, float], now: float) -> bool:
         """Read heartbeats, samples and stacks that are due; True when the operator should hear of it at once."""
-        for rank in self.ranks:
-            if not rank.exited:
-                rank.read_heartbeat()
-        urgent = False
+        running = [rank for rank in self.ranks if not rank.exited]
+        # Stacks are collected before the kernel is asked, so that their bytes are never taken for the rank's own.
+        news = [rank.look(now) for rank in running]
         if now - self._sampled >= SAMPLE_SECONDS:
             self._sampled = now
-            urgent = self._sample(now)
-        return self._sample_stacks(deadlines, now) or urgent
+            table = kernel.processes()
+            news += [rank.sample(table, now) for rank in running]
+        return self._ask_stacks(running, deadlines, now) or any(news)
 
     def reports(self, now: float) -> List[RankReport]:
         """What the operator is told of each rank."""
@@ -180,26 +179,16 @@ class Attempt:
         place.pump.add(output, whole_lines=options.nproc > 1)
         return Rank(number, local, files, output, process)
 
-    def _sample(self, now: float) -> bool:
-        table = kernel.processes()
-        changes = [rank.sample(table, now) for rank in self.ranks if not rank.exited]
-        return any(changes)
-
-    def _sample_stacks(self, deadlines: Mapping[str, float], now: float) -> bool:
-        """Ask for stacks about once a second while there is a suspect; True at the first, and at what each brought."""
-        running = [rank for rank in self.ranks if not rank.exited]
+    def _ask_stacks(self, running: List[Rank], deadlines: Mapping[str, float], now: float) -> bool:
+        """Ask for stacks about once a second while there is a suspect; True when there is first, or none answered."""
         suspects = [rank for rank in running if now < self._dump_until or rank.overdue(deadlines)]
-        # From every rank: one that is no suspect any more may still owe a sample.
-        brought = any([rank.stacks.collect(now) for rank in running])
-        self._brought = self._brought or brought
         if not suspects:
-            self._asked = 0.0
+            self._asked = None
             return False
-        if now - self._asked < STACK_SECONDS:
-            return brought
-        # A round that brought nothing (no handler, stopped) is reported too.
-        news = brought or not self._brought or not self._asked
-        self._asked, self._brought = now, False
+        if self._asked is not None and now - self._asked < STACK_SECONDS:
+            return False
+        news = self._asked is None or not any(rank.stacks.answered for rank in suspects)
+        self._asked = now
         for rank in suspects:
             rank.ask_stack()
         return news

@@ -14,6 +14,9 @@ VERIFY_SIZE = "Size"
 VERIFY_MARKERS = "Markers"
 
 
+_NO_JOB = JobRef("", "", "")
+
+
 class UsageError(Exception):
     """What is wrong with the input, where, and what to write instead."""
 
@@ -31,7 +34,7 @@ class Options:
     address_file: str = ""
     token_file: str = ""
     ca_file: str = ""
-    job: JobRef = JobRef("", "", "")
+    job: JobRef = _NO_JOB
     node: str = ""
     address: str = ""
     checkpoint_directory: str = ""

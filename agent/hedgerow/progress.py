@@ -44,15 +44,15 @@ class Progress:
 
     def fold(self, reading: Reading) -> bool:
         """Take in what was read; True when there was progress."""
-        if reading.count == self.boundaries or not reading.boundaries:
+        if reading.total == self.boundaries or not reading.boundaries:
             return False
-        missed = reading.boundaries[0].index - self.boundaries
+        missed = reading.boundaries[0].number - self.boundaries
         if missed > 0:
             self._fold_missed(missed, reading.boundaries[0].time_ns)
         for boundary in reading.boundaries:
             self._end_interval(boundary.time_ns)
             self._begin(boundary)
-        self.boundaries = reading.boundaries[-1].index + 1
+        self.boundaries = reading.boundaries[-1].number + 1
         return True
 
     def _begin(self, boundary: Boundary) -> None:

@@ -80,14 +80,17 @@ class Rank:
         self._process.returncode = self._exit_status
         self.read_heartbeat()
 
-    def read_heartbeat(self) -> bool:
-        """Fold in new boundaries; True when there was progress."""
+    def look(self, now: float) -> bool:
+        """Fold in new boundaries, and the stack sample that was asked for; True when there is such a sample."""
+        self.read_heartbeat()
+        return self.stacks.collect(now)
+
+    def read_heartbeat(self) -> None:
+        """Fold in new boundaries; what was seen of a rank that has moved since says nothing any more."""
         reading = record.read(self._map, self.progress.boundaries)
         self._writer_pid = reading.pid
-        moved = self.progress.fold(reading)
-        if moved:
+        if self.progress.fold(reading):
             self.stacks.forget()
-        return moved
 
     def sample(self, table: Dict[int, kernel.Process], now: float) -> bool:
         """Look at its processes; True when its state changed in a way worth a report."""
@@ -153,7 +156,7 @@ def spawn(
         stdout=output.write_ends[0],
         stderr=output.write_ends[1],
         start_new_session=True,
-        preexec_fn=tie,  # noqa: PLW1509 (a bare system call, loaded beforehand)
+        preexec_fn=tie,
     )
 
 

@@ -3,7 +3,7 @@
 Bytes 0-63 are the header (magic, count of boundaries, pid of the writer), then a table of phase names, then a ring
 of the newest boundaries. The count is the sequence lock: a writer fills the ring slot first and raises the count
 last; a reader takes the count before and after, and drops what may have been overwritten in between. Each entry
-carries its own index, so that a torn one is recognised.
+carries its own number, so that a torn one is recognised.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NAME_LIMIT = 64
 NAMES_OFFSET = 64
 RING_OFFSET = NAMES_OFFSET + NAME_BYTES * NAME_LIMIT
 RING_LENGTH = 256
-ENTRY = struct.Struct("=QqqII")  # index, CLOCK_MONOTONIC nanoseconds, step, phase, source
+ENTRY = struct.Struct("=QqqII")  # number, CLOCK_MONOTONIC nanoseconds, step, phase, source
 SIZE = RING_OFFSET + RING_LENGTH * ENTRY.size
 NO_STEP = -(2**63)
 SOURCE_NAMES = {1: "Library", 2: "Torch"}
@@ -33,7 +33,7 @@ SOURCE_TORCH = 2
 class Boundary(NamedTuple):
     """One progress boundary: its number (from 0), when (CLOCK_MONOTONIC nanoseconds), and what began then."""
 
-    index: int
+    number: int
     time_ns: int
     step: Optional[int]
     phase: str
@@ -43,7 +43,7 @@ class Boundary(NamedTuple):
 class Reading(NamedTuple):
     """What the file said: boundaries so far, the writer's pid, and the newest boundaries that are still in the ring."""
 
-    count: int
+    total: int
     pid: Optional[int]
     boundaries: List[Boundary]
 
@@ -61,14 +61,14 @@ def open_for_reading(path: str) -> Any:
 
 
 def read(buffer: Any, seen: int) -> Reading:
-    """The boundaries with index >= ``seen`` that the ring still holds, oldest first."""
+    """The boundaries numbered ``seen`` and above that the ring still holds, oldest first."""
     before = COUNT.unpack_from(buffer, COUNT_OFFSET)[0]
     pid = PID.unpack_from(buffer, PID_OFFSET)[0] or None
     # The slot after the newest may be half-written at any time: it is never trusted.
     first = max(seen, before - RING_LENGTH + 1, 0)
-    entries = [_entry(buffer, index) for index in range(first, before)]
+    entries = [_entry(buffer, number) for number in range(first, before)]
     after = COUNT.unpack_from(buffer, COUNT_OFFSET)[0]
-    intact = [e for e in entries if e is not None and e.index > after - RING_LENGTH]
+    intact = [e for e in entries if e is not None and e.number > after - RING_LENGTH]
     return Reading(before, pid, intact)
 
 
@@ -83,12 +83,12 @@ def phase_names(buffer: Any) -> List[str]:
     return names
 
 
-def _entry(buffer: Any, index: int) -> Optional[Boundary]:
-    offset = RING_OFFSET + (index % RING_LENGTH) * ENTRY.size
+def _entry(buffer: Any, wanted: int) -> Optional[Boundary]:
+    offset = RING_OFFSET + (wanted % RING_LENGTH) * ENTRY.size
     number, time_ns, step, phase, source = ENTRY.unpack_from(buffer, offset)
-    if number != index:
+    if number != wanted:
         return None
-    return Boundary(index, time_ns, None if step == NO_STEP else step, _name(buffer, phase), SOURCE_NAMES.get(source))
+    return Boundary(number, time_ns, None if step == NO_STEP else step, _name(buffer, phase), SOURCE_NAMES.get(source))
 
 
 def _name(buffer: Any, phase: int) -> str:

@@ -109,9 +109,7 @@ class Reporter(threading.Thread):
     def _note_sent(self, seq: int) -> None:
         self.sent_seq = max(self.sent_seq, seq)
 
-    def _finish(
-        self, exchange: Exchange, error: Optional[Exception], interval: float = 0.0, sent: float = 0.0
-    ) -> None:
+    def _finish(self, exchange: Exchange, error: Optional[Exception], interval: float = 0.0, sent: float = 0.0) -> None:
         with self._changed:
             was_cut = exchange not in self._open
             older = [] if was_cut else self._open[: self._open.index(exchange)]

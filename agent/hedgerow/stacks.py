@@ -60,6 +60,11 @@ class StackSampler:
         except OSError:
             pass
 
+    @property
+    def answered(self) -> bool:
+        """Whether the last signal has brought a sample."""
+        return self.newest is not None and not self._asked
+
     def unchanged_seconds(self, now: float) -> Optional[float]:
         """How long consecutive samples have been identical; None without two."""
         if self._since is None or self._samples < 2:
@@ -67,8 +72,7 @@ class StackSampler:
         return max(0.0, now - self._since)
 
     def forget(self) -> None:
-        """The rank moves again: what was seen says nothing any more."""
-        self._asked = False
+        """The rank moves again. A sample that is under way is still collected, for its bytes."""
         self._since = self._normal = self.newest = None
         self._samples = 0
 

@@ -26,6 +26,7 @@ class OperatorDouble:
         self.deadlines: dict[str, float] = {}
         self.refusal: tuple[int, bytes] | None = None
         self._commands: dict[int, list[wire.Command]] = {}
+        self._told: dict[str, list[wire.Command] | None] = {}
         self._changed = threading.Condition()
         self._server: http.server.ThreadingHTTPServer | None = None
         self.port = 0
@@ -80,24 +81,30 @@ class OperatorDouble:
                     raise AssertionError(f"no such report within {seconds} s; the newest: {newest}")
                 self._changed.wait(left)
 
+    def wait_for_rank(self, what: Callable[[wire.RankReport], Any], worker: int = 0, after: int = 0) -> wire.RankReport:
+        """The first rank of ``worker``, in the first report in which ``what`` holds of it."""
+        report = self.wait_for(lambda report: report.ranks and what(report.ranks[0]), worker, after=after)
+        return report.ranks[0]
+
     def take(self, report: wire.Report, token: str) -> wire.Answer | None:
         """Record ``report`` and wait until there is something to say; None when the server has gone."""
         with self._changed:
-            before = self._commands.get(report.worker)
             self.reports.append(report)
             self.tokens.append(token)
             self._changed.notify_all()
             end = time.monotonic() + self.interval
-            while self._is_quiet(report, before) and time.monotonic() < end:
+            while self._is_quiet(report) and time.monotonic() < end:
                 self._changed.wait(end - time.monotonic())
             if self._server is None:
                 return None
             commands = self._commands.get(report.worker, [])
+            self._told[report.launcher] = self._commands.get(report.worker)
             return wire.Answer(self.current, self.interval, deadlines=dict(self.deadlines), commands=list(commands))
 
-    def _is_quiet(self, report: wire.Report, before: list[wire.Command] | None) -> bool:
+    def _is_quiet(self, report: wire.Report) -> bool:
+        commands = self._commands.get(report.worker)
         newer = any(r.launcher == report.launcher and r.seq > report.seq for r in self.reports[-8:])
-        return self._server is not None and self._commands.get(report.worker) is before and not newer
+        return self._server is not None and self._told.get(report.launcher) is commands and not newer
 
 
 class _Server(http.server.ThreadingHTTPServer):
@@ -129,7 +136,7 @@ def _handler(operator: OperatorDouble) -> type[http.server.BaseHTTPRequestHandle
             self.end_headers()
             self.wfile.write(data)
 
-        def log_message(self, format: str, *args: Any) -> None:
+        def log_message(self, *_: Any) -> None:
             pass
 
     return Handler

@@ -50,7 +50,9 @@ def test_the_first_report_proposes_a_port_a_secret_and_an_address(launch: Launch
 
 def test_ranks_of_two_workers_get_their_place_in_the_world(launch: Launch, operator: OperatorDouble) -> None:
     launchers = [
-        launch(*python(SHOW), worker=w, HEDGEROW_WORKERS="2", HEDGEROW_NPROC="2", HEDGEROW_TOKEN_FILE="/dev/null", MINE="x")
+        launch(
+            *python(SHOW), worker=w, HEDGEROW_WORKERS="2", HEDGEROW_NPROC="2", HEDGEROW_TOKEN_FILE="/dev/null", MINE="x"
+        )
         for w in (0, 1)
     ]
     for worker in (0, 1):

@@ -1,10 +1,6 @@
 """Checkpoint readers: which candidates a directory holds, and which of them are complete."""
-from hedgerow.wire import CheckpointScan
 
+from hedgerow.checkpoints.reader import Reader
+from hedgerow.checkpoints.summary import describe, scan
 
-class Reader:
-    def __init__(self, directory: str, verify: str) -> None:
-        pass
-
-    def scan(self, quiet: bool) -> CheckpointScan:
-        return CheckpointScan()
+__all__ = ["Reader", "describe", "scan"]

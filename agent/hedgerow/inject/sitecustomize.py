@@ -4,13 +4,19 @@ It imports nothing of ours, so that the many short Python processes of a trainin
 way to the user's own ``sitecustomize``.
 """
 
+from __future__ import annotations
+
 import os
 import sys
+
+TYPE_CHECKING = False  # importing typing would make every Python process of the user slower
+if TYPE_CHECKING:
+    from typing import Any
 
 _OPTIMIZERS = "torch.optim.optimizer"
 
 
-def _register_stacks():  # type: () -> None
+def _register_stacks() -> None:
     path = os.environ.get("HEDGEROW_STACKS")
     number = os.environ.get("HEDGEROW_STACKS_SIGNAL", "")
     if not path or not number.isdigit():
@@ -20,17 +26,17 @@ def _register_stacks():  # type: () -> None
     file = open(path, "ab", buffering=0)  # noqa: SIM115 (stays open as long as the process lives)
     faulthandler.register(int(number), file=file, all_threads=True, chain=False)
     # faulthandler keeps the descriptor only; the object must live as long as the process.
-    sys._hedgerow_stacks = file  # type: ignore[attr-defined]
+    setattr(sys, "_hedgerow_stacks", file)  # noqa: B010
 
 
 class _OptimizerWatch:
     """A finder that finds nothing itself: it lets the others find torch's optimizers, and hooks them once loaded."""
 
     @classmethod
-    def find_spec(cls, name, path=None, target=None):  # type: ignore[no-untyped-def]
+    def find_spec(cls, name: str, path: Any = None, target: Any = None) -> Any:
         if name != _OPTIMIZERS:
             return None
-        sys.meta_path.remove(cls)  # type: ignore[arg-type]
+        sys.meta_path.remove(cls)
         for finder in sys.meta_path:
             find = getattr(finder, "find_spec", None)
             spec = find(name, path, target) if find else None
@@ -42,16 +48,16 @@ class _OptimizerWatch:
 
 
 class _HookingLoader:
-    def __init__(self, loader):  # type: ignore[no-untyped-def]
+    def __init__(self, loader: Any) -> None:
         self._loader = loader
 
-    def __getattr__(self, name):  # type: ignore[no-untyped-def]
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
 
-    def create_module(self, spec):  # type: ignore[no-untyped-def]
+    def create_module(self, spec: Any) -> Any:
         return self._loader.create_module(spec)
 
-    def exec_module(self, module):  # type: ignore[no-untyped-def]
+    def exec_module(self, module: Any) -> None:
         module.__loader__ = module.__spec__.loader = self._loader
         self._loader.exec_module(module)
         try:
@@ -62,13 +68,13 @@ class _HookingLoader:
             pass
 
 
-def _give_way():  # type: () -> None
+def _give_way() -> None:
     """Import the ``sitecustomize`` that would have run without us; its errors are the user's to see."""
     here = os.path.dirname(__file__)
     sys.path[:] = [entry for entry in sys.path if entry != here]
     ours = sys.modules.pop("sitecustomize", None)
     try:
-        import sitecustomize  # noqa: F401
+        import sitecustomize  # type: ignore[import-not-found]  # noqa: F401
     except ImportError as error:
         if error.name != "sitecustomize":
             raise
@@ -81,5 +87,5 @@ try:
 except Exception:  # noqa: BLE001 (no stacks then; the training script must start all the same)
     pass
 if os.environ.get("HEDGEROW_HEARTBEAT") and os.environ.get("HEDGEROW_HEARTBEAT_SOURCE") != "Library":
-    sys.meta_path.insert(0, _OptimizerWatch)  # type: ignore[arg-type]
+    sys.meta_path.insert(0, _OptimizerWatch)
 _give_way()
