@@ -11,8 +11,11 @@ TORN_STEP = int(os.environ.get("TORN_STEP", "30"))
 
 
 def hangs(rank, attempt, step):
-    """Whether the loader of this rank gets stuck at this step."""
-    return rank == HANG_RANK and attempt == FAULTY_ATTEMPT and step == HANG_STEP
+    """Whether the loader of this rank gets stuck at this step; says so, so that a reader can time what follows."""
+    if rank != HANG_RANK or attempt != FAULTY_ATTEMPT or step != HANG_STEP:
+        return False
+    print(f"fault: rank {rank} hangs at step {step}", flush=True)
+    return True
 
 
 def tears(attempt, step):

@@ -57,10 +57,7 @@ class Session:
 
     async def run(self, jobs: Sequence[TrainingJob]) -> int:
         """Apply and run the jobs; the exit code. Raises StateError."""
-        for job in jobs:
-            stored = self._jobs.apply(job)
-            if is_finished(stored):
-                self._view.note(f"{verdict(stored)}; nothing is run again (to begin anew, use another --state-dir)")
+        before = {key_of(stored) for job in jobs if is_finished(stored := self._jobs.apply(job))}
         self._hub.on_report = self._heard
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
@@ -71,7 +68,8 @@ class Session:
             return NOT_ALL_SUCCEEDED
         final = self._jobs.all()
         for job in final:
-            self._view.note(verdict(job))
+            again = "; it was not run again (to begin anew, use another --state-dir)" if key_of(job) in before else ""
+            self._view.note(verdict(job) + again)
         self._view.close()
         return exit_code(final)
 
@@ -110,13 +108,10 @@ class Session:
         return runner
 
     async def _until_at_rest(self) -> None:
-        ticked = time.monotonic()
         while not self._killed.is_set() and not await self._all_at_rest():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._killed.wait(), _LOOK_SECONDS)
-            if time.monotonic() - ticked >= 1.0:
-                ticked = time.monotonic()
-                self._view.tick()
+            self._view.tick()
         if self._killed.is_set():
             for job in self._jobs.all():
                 await self._runtime.kill(job)

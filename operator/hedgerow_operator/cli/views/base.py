@@ -19,7 +19,7 @@ class View(Protocol):
         """Something about the run itself."""
 
     def tick(self) -> None:
-        """A second has passed."""
+        """A moment has passed; called a few times a second."""
 
     def close(self) -> None:
         """The run is over; nothing more will be shown."""

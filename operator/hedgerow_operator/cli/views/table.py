@@ -22,6 +22,7 @@ class Table:
         self._wide = wide
         self._jobs: dict[str, TrainingJob] = {}
         self._drawn = 0
+        self._drawn_at = 0.0
         self._pending = ""
         self._lines = Lines(clock, self._scroll)
 
@@ -41,8 +42,9 @@ class Table:
         self._draw()
 
     def tick(self) -> None:
-        """See View."""
-        self._draw()
+        """See View. Only ages can have changed."""
+        if self._clock() - self._drawn_at >= 1.0:
+            self._draw()
 
     def close(self) -> None:
         """See View."""
@@ -58,4 +60,4 @@ class Table:
         above = "".join(f"{line}{_CLEAR_LINE_END}\n" for line in self._pending.splitlines())
         below = "".join(f"{row[: width - 1]}{_CLEAR_LINE_END}\n" for row in rows)
         self._write(up + above + below + _CLEAR_BELOW)
-        self._pending, self._drawn = "", len(rows)
+        self._pending, self._drawn, self._drawn_at = "", len(rows), self._clock()

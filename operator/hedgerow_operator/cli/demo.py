@@ -1,0 +1,38 @@
+"""`hedgerow demo`: the quickstart example, run in a copy of its own and told as a story."""
+
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+import click
+
+import hedgerow_operator
+from hedgerow_operator.adapters.local.paths import StatePaths
+from hedgerow_operator.api.manifests import load_manifests
+from hedgerow_operator.cli.local import run_jobs, write
+from hedgerow_operator.cli.views.story import Story
+from hedgerow_operator.reconcile.ports import JobKey
+
+_JOB = JobKey("default", "quickstart")
+
+
+def run_demo(state_dir: Path | None) -> int:
+    """Run the example; the exit code."""
+    folder = (state_dir or Path(tempfile.mkdtemp(prefix="hedgerow-demo-"))).absolute()
+    example = folder / "quickstart"
+    try:
+        shutil.copytree(find_example(), example, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    except OSError as error:
+        raise click.ClickException(f"{folder} cannot be written to: {error}; give another --state-dir") from None
+    paths = StatePaths(folder / "state")
+    story = Story(write, time.monotonic, paths.log(_JOB, 1, 0), paths.object(_JOB), example)
+    story.begin()
+    return run_jobs(load_manifests(str(example / "trainingjob.yaml")), paths.root, story)
+
+
+def find_example() -> Path:
+    """The example's folder: in the installed package, or in the checkout that was installed in place."""
+    package = Path(hedgerow_operator.__file__).parent
+    installed = package / "examples" / "quickstart"
+    return installed if installed.is_dir() else package.parents[1] / "examples" / "quickstart"

@@ -1,0 +1,75 @@
+"""The words of the demo. Pure."""
+
+import textwrap
+from pathlib import Path
+
+from hedgerow_operator.api.status import Incident
+from hedgerow_operator.api.training_job import TrainingJob
+from hedgerow_operator.cli.views.story_times import Times
+
+_WIDTH = 110
+
+INTRODUCTION = (
+    "Four ranks train a small network on this machine, in {folder}. They save a checkpoint every 10 steps.\n"
+    "In attempt 1, at step 37, rank 2 will take a lock that it already holds and never return; the other three will "
+    "wait for it inside the all-reduce. The newest checkpoint, step 30, will be left half written. No process ends and "
+    "no error is logged: without help it would stay like this for hours. Indented lines are what the ranks print."
+)
+
+# torch.distributed.init_process_group, PyTorch's documentation: the default timeout of a collective.
+_NCCL_MINUTES, _GLOO_MINUTES = 10, 30
+
+
+def paragraph(text: str, first: str = "", rest: str = "") -> str:
+    """The text in lines of at most about 110 columns; line breaks that are in it stay."""
+    lines = text.splitlines()
+    wrapped = [
+        textwrap.fill(line, _WIDTH, initial_indent=first if number == 0 else rest, subsequent_indent=rest)
+        for number, line in enumerate(lines)
+    ]
+    return "\n".join(wrapped)
+
+
+def verdict(incident: Incident) -> str:
+    """The verdict with its evidence and what follows from it."""
+    guilty = " and ".join(f"rank {rank}" for rank in incident.ranks) or "no single rank"
+    evidence = [f"  - {sentence}" for sentence in incident.evidence]
+    return "\n".join(
+        [f"STALLED ({incident.reason}). Guilty: {guilty}. Evidence:", *evidence, f"Now: {incident.action}"]
+    )
+
+
+def summary(job: TrainingJob, times: Times, stored: Path, example: Path) -> str:
+    """What it cost, and what it would have cost."""
+    status = job.status
+    rows = [
+        ("restarts", str(status.restarts)),
+        ("steps computed twice", str(status.lost_steps)),
+        ("from the hang to the verdict", _seconds(times.to_verdict)),
+        (f"from the verdict to all {job.spec.ranks} ranks running", _seconds(times.to_running)),
+        ("goodput", "not measured" if status.goodput_percent is None else f"{status.goodput_percent} %"),
+    ]
+    width = max(len(name) for name, _ in rows)
+    table = "\n".join(f"  {name.ljust(width)}  {value}" for name, value in rows)
+    return f"{table}\n\n{paragraph(_without(job))}\n\n{paragraph(_next(stored, example))}\n"
+
+
+def _without(job: TrainingJob) -> str:
+    idle = job.spec.ranks * _NCCL_MINUTES
+    return (
+        f"Without Hedgerow a PyTorch job stands still until a collective times out, by default after {_NCCL_MINUTES} "
+        f"minutes with NCCL and {_GLOO_MINUTES} with other backends (torch.distributed.init_process_group, PyTorch "
+        f"documentation): at least {idle} rank-minutes here. Then it dies, names no rank, and somebody has to start it "
+        "again, from a checkpoint that is torn."
+    )
+
+
+def _next(stored: Path, example: Path) -> str:
+    return (
+        f"The whole job object: {stored}\nYour own job: write a manifest like {example / 'trainingjob.yaml'} "
+        "and run `hedgerow local -f FILE`."
+    )
+
+
+def _seconds(value: float | None) -> str:
+    return "not measured" if value is None else f"{value:.1f} s"
