@@ -42,9 +42,12 @@ def rank_environment(
     variables.update(files)
     if start.resume_from:
         variables[environment.RESUME_FROM] = start.resume_from
-    if archive:
-        own = [os.path.join(archive, "hedgerow", "inject"), archive]
-        # An empty entry would mean the working directory.
-        theirs = [variables[_PYTHONPATH]] if variables.get(_PYTHONPATH) else []
-        variables[_PYTHONPATH] = os.pathsep.join(own + theirs)
+    variables[_PYTHONPATH] = injected_path(archive, variables.get(_PYTHONPATH, ""))
     return variables
+
+
+def injected_path(archive: str, theirs: str) -> str:
+    """PYTHONPATH with our start-up code and our package in front of what the user set."""
+    own = [os.path.join(archive, "hedgerow", "inject"), archive]
+    # An empty entry would mean the working directory.
+    return os.pathsep.join(own + ([theirs] if theirs else []))

@@ -1,0 +1,1 @@
+"""Stands in for torch in tests of the optimizer hook."""
