@@ -18,6 +18,8 @@ from hedgerow_operator.core.trouble import EXIT_SETTLE_SECONDS, Trouble, find_tr
 from hedgerow_operator.core.verdict import Kind, Verdict, judge
 
 OBSERVE = "Observe"
+# Launchers take stacks once a deadline has passed: where a rank stands is worth this wait before it is killed.
+STACK_SECONDS = 3.0
 
 
 def running(context: Context) -> Step:
@@ -66,6 +68,8 @@ def _watch(context: Context, step: Step) -> Step:
     """Progress against deadlines: opens, acts on and closes the incident of a stall."""
     verdict = judge(context.gang, context.deadlines)
     incident = _open_incident(context)
+    if verdict.kind is Kind.STALLED and _stacks_may_come(context, verdict):
+        return step.then(look_again=STACK_SECONDS / 10)
     if verdict.kind is Kind.STALLED:
         trouble = _stall_trouble(context.gang, verdict)
         return _stalled(context, step, verdict, trouble, incident)
@@ -77,6 +81,14 @@ def _watch(context: Context, step: Step) -> Step:
         message = f"attempt {context.status.attempt} trains again from step {context.status.resume_step or 0}"
         return step.then(Event(reason=reasons.RECOVERED, message=message), incident=None)
     return step.then(look_again=_next_deadline(context))
+
+
+def _stacks_may_come(context: Context, verdict: Verdict) -> bool:
+    """Whether a guilty rank has no stack yet, and its launcher has had no time to take one."""
+    if verdict.reason == reasons.RANK_STOPPED:
+        return False
+    missing = any(rank.report.stack is None for rank in context.gang.live if rank.rank in verdict.ranks)
+    return missing and verdict.still_seconds < context.deadlines.get(verdict.phase, 0.0) + STACK_SECONDS
 
 
 def _stalled(context: Context, step: Step, verdict: Verdict, trouble: Trouble, incident: Incident | None) -> Step:
