@@ -13,7 +13,7 @@ from hedgerow_operator.handlers.residents import Residents
 from hedgerow_operator.reconcile.ports import JobKey
 
 # A watch that the server ends in time is renewed in time; one that hangs is noticed by the missing bookmarks.
-WATCH_SECONDS = 300.0
+WATCH_SECONDS = 300
 
 
 class Queue(Protocol):
