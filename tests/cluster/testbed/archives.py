@@ -4,7 +4,6 @@ import hashlib
 import io
 import json
 import tarfile
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,15 +14,13 @@ SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def pack(rootfs: Path, reference: str, target: Path, command: Sequence[str] = ("/bin/sh",)) -> None:
-    """Write `rootfs` as an OCI archive named `reference` to `target`."""
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".layer-") as folder:
-        layer = Path(folder) / "layer.tar"
-        skipped = [f"--exclude=./{name}/*" for name in ("dev", "proc", "sys", "run", "tmp")]
-        run(["tar", "-C", rootfs, *skipped, "--numeric-owner", "-cf", layer, "."])
-        part = Path(folder) / "archive.tar"
-        with tarfile.open(part, "w") as archive:
-            _write(archive, layer, reference, command)
-        part.replace(target)
+    """Write `rootfs` as an OCI archive named `reference` to `target`, with a scratch file beside it."""
+    layer = target.with_name("layer.tar")
+    skipped = [f"--exclude=./{name}/*" for name in ("dev", "proc", "sys", "run", "tmp")]
+    run(["tar", "-C", rootfs, *skipped, "--numeric-owner", "-cf", layer, "."])
+    with tarfile.open(target, "w") as archive:
+        _write(archive, layer, reference, command)
+    layer.unlink()
 
 
 def _write(archive: tarfile.TarFile, layer: Path, reference: str, command: Sequence[str]) -> None:

@@ -15,4 +15,4 @@ def install(cluster: Cluster, *settings: str, namespace: str = NAMESPACE) -> Non
     image = [f"image.repository={repository}", f"image.tag={tag}", "image.pullPolicy=Never"]
     values = [word for setting in (*image, *settings) for word in ("--set", setting)]
     where = ["--namespace", namespace, "--create-namespace"]
-    cluster.helm("upgrade", "--install", RELEASE, str(CHART), *where, *values, "--wait", "--timeout", "120s")
+    cluster.helm("upgrade", "--install", RELEASE, str(CHART), *where, *values, "--wait", "--timeout", "90s")

@@ -3,7 +3,6 @@
 import hashlib
 import inspect
 import shutil
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from tests.cluster.testbed.node_files import PAUSE_IMAGE
 from tests.cluster.testbed.paths import cache
 from tests.cluster.testbed.progress import step
 
+ARCHIVE = "archive.tar"
 PYTHON_IMAGE = "localhost/python:3.11"  # a small Debian that has never heard of Hedgerow
 PYTORCH_IMAGE = "localhost/pytorch:1.13"
 OPERATOR_IMAGE = "localhost/hedgerow-operator:test"
@@ -21,7 +21,7 @@ OPERATOR_IMAGE = "localhost/hedgerow-operator:test"
 
 @dataclass(frozen=True)
 class Image:
-    """One image: `key` changes with its ingredients, `write(path)` makes the OCI archive."""
+    """One image. `key` changes with its ingredients; `write(folder)` makes folder/ARCHIVE, the rest is scratch."""
 
     reference: str
     key: str
@@ -29,16 +29,23 @@ class Image:
     keep: bool = True  # whether the archive stays in the cache once the nodes have it
 
     def archive(self) -> Path:
-        """The OCI archive in the cache; made when missing."""
+        """The archive in the cache; made when missing."""
         name = self.reference.rpartition("/")[2].replace(":", "-")
         path = cache() / "images" / f"{name}-{self.key}.tar"
-        with exclusive(path.with_suffix(".lock")):
+        with exclusive(path.with_name(f"{name}.lock")):
             if not path.exists():
                 with step(f"making the image {self.reference}"):
-                    part = path.with_suffix(".part")
-                    self.write(part)
-                    part.replace(path)
+                    self._make(path, path.with_name(f".{name}"))
         return path
+
+    def _make(self, path: Path, scratch: Path) -> None:
+        shutil.rmtree(scratch, ignore_errors=True)  # of one that was killed
+        scratch.mkdir()
+        try:
+            self.write(scratch)
+            (scratch / ARCHIVE).replace(path)
+        finally:
+            shutil.rmtree(scratch)
 
     def drop(self) -> None:
         """Remove the archive, unless it is to be kept."""
@@ -61,13 +68,11 @@ def python() -> Image:
 
 
 def _debian(reference: str, make: Callable[[Path], None], command: tuple[str, ...], *, keep: bool = True) -> Image:
-    def write(path: Path) -> None:
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".rootfs-") as folder:
-            target = Path(folder) / "rootfs"
-            target.mkdir()
-            make(target)
-            archives.pack(target, reference, path, command)
-            shutil.rmtree(target)
+    def write(folder: Path) -> None:
+        rootfs_folder = folder / "rootfs"
+        rootfs_folder.mkdir()
+        make(rootfs_folder)
+        archives.pack(rootfs_folder, reference, folder / ARCHIVE, command)
 
     recipe = inspect.getsource(rootfs) + inspect.getsource(archives) + reference + " ".join(command)
     return Image(reference, hashlib.sha256(recipe.encode()).hexdigest()[:12], write, keep)

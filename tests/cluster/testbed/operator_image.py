@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.cluster.testbed.commands import run
-from tests.cluster.testbed.images import OPERATOR_IMAGE, Image, python
+from tests.cluster.testbed.images import ARCHIVE, OPERATOR_IMAGE, Image, python
 from tests.cluster.testbed.locks import exclusive
 from tests.cluster.testbed.paths import REPOSITORY, cache
 from tests.cluster.testbed.progress import step
+from tests.cluster.testbed.requirements import OWN_MOUNTS
 
 INGREDIENTS = ("operator", "agent", "examples/quickstart", "pyproject.toml", "constraints.txt", "README.md", "LICENSE")
 EXTRA = "operator"
@@ -39,20 +40,19 @@ def _files() -> Iterator[Path]:
         yield from (path for path in inside if path.is_file() and path.suffix != ".pyc")
 
 
-def _write(target: Path) -> None:
+def _write(folder: Path) -> None:
     base = python().archive()
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".operator-") as name:
-        context, storage = Path(name) / "context", Path(name) / "storage"
-        _copy_sources(context)
-        shutil.copytree(_dependencies(), context / "wheels")
-        pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
-        run([*pip, "--wheel-dir", context / "wheels", context])
-        folders = ["--root", str(storage / "root"), "--runroot", str(storage / "run")]
-        buildah = ["buildah", "--storage-driver", "overlay", *folders]
-        build = ["bud", "--isolation", "chroot", "--build-arg", f"BASE=oci-archive:{base}"]
-        run([*buildah, *build, "-f", context / "operator" / "Dockerfile", "-t", OPERATOR_IMAGE, context])
-        # This form of archive is the one that buildah leaves uncompressed; containerd reads both.
-        run([*buildah, "push", OPERATOR_IMAGE, f"docker-archive:{target}:{OPERATOR_IMAGE}"])
+    context, storage = folder / "context", folder / "storage"
+    _copy_sources(context)
+    shutil.copytree(_dependencies(), context / "wheels")
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
+    run([*pip, "--wheel-dir", context / "wheels", context])
+    folders = ["--root", str(storage / "root"), "--runroot", str(storage / "run")]
+    buildah = [*OWN_MOUNTS, "buildah", "--storage-driver", "overlay", *folders]
+    build = ["bud", "--isolation", "chroot", "--build-arg", f"BASE=oci-archive:{base}"]
+    run([*buildah, *build, "-f", context / "operator" / "Dockerfile", "-t", OPERATOR_IMAGE, context])
+    # This form of archive is the one that buildah leaves uncompressed; containerd reads both.
+    run([*buildah, "push", OPERATOR_IMAGE, f"docker-archive:{folder / ARCHIVE}:{OPERATOR_IMAGE}"])
 
 
 def _copy_sources(context: Path) -> None:

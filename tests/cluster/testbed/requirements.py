@@ -34,6 +34,9 @@ PROGRAMS = {
 }
 ISOLATE = ("unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child")
 
+# For programs that mount things while they build: what they leave when they are killed goes with them.
+OWN_MOUNTS = ("unshare", "--mount", "--")
+
 
 def missing() -> list[str]:
     """One sentence for each thing that the cluster needs and this machine lacks; empty when all is there."""

@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 from tests.cluster.testbed.commands import run
+from tests.cluster.testbed.requirements import OWN_MOUNTS
 
 SUITE = "bookworm"
 BASE_PACKAGES = ("python3", "python3-pip", "python3-venv")
@@ -21,19 +22,24 @@ def pause(folder: Path) -> None:
 
 def debian(folder: Path) -> None:
     """Debian with Python 3.11 and pip."""
-    run(["debootstrap", "--variant=minbase", f"--include={','.join(BASE_PACKAGES)}", SUITE, folder])
+    _debootstrap(folder)
     _slim(folder)
 
 
 def pytorch(folder: Path) -> None:
     """The same Debian with Debian's own PyTorch (gloo) and NumPy; about 1.6 GB."""
-    run(["debootstrap", "--variant=minbase", f"--include={','.join(BASE_PACKAGES)}", SUITE, folder])
+    _debootstrap(folder)
     shutil.copy("/etc/resolv.conf", folder / "etc" / "resolv.conf")
     quiet = {"DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
     run(["chroot", folder, "apt-get", "update", "-q"], environment=quiet)
     install = ["apt-get", "install", "-q", "-y", "--no-install-recommends", *PYTORCH_PACKAGES]
     run(["chroot", folder, *install], environment=quiet)
     _slim(folder)
+
+
+def _debootstrap(folder: Path) -> None:
+    included = f"--include={','.join(BASE_PACKAGES)}"
+    run([*OWN_MOUNTS, "debootstrap", "--variant=minbase", included, SUITE, folder])
 
 
 def _slim(folder: Path) -> None:

@@ -5,6 +5,7 @@ import subprocess
 
 from tests.cluster.testbed import hedgerow
 from tests.cluster.testbed.cluster import Cluster
+from tests.cluster.testbed.errors import ClusterError
 from tests.cluster.testbed.progress import say, step
 
 
@@ -13,11 +14,18 @@ def main() -> int:
     with step("starting the cluster"):
         cluster = Cluster.start()
     try:
-        if hedgerow.CHART.exists():
-            with step(f"installing Hedgerow into the namespace {hedgerow.NAMESPACE}"):
-                hedgerow.install(cluster)
+        _install(cluster)
         say("KUBECONFIG is set; kubectl and helm are on PATH. Leaving the shell ends the cluster.")
         environment = {**os.environ, "KUBECONFIG": str(cluster.kubeconfig)}
         return subprocess.run([os.environ.get("SHELL", "/bin/bash")], env=environment, check=False).returncode
     finally:
         cluster.stop()
+
+
+def _install(cluster: Cluster) -> None:
+    """Install Hedgerow; where that fails the shell is the place to find out why."""
+    try:
+        with step(f"installing Hedgerow into the namespace {hedgerow.NAMESPACE}"):
+            hedgerow.install(cluster)
+    except ClusterError as error:
+        say(f"Hedgerow could not be installed: {error}")

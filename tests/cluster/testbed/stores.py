@@ -85,7 +85,9 @@ def import_command(ctr: Path, socket: Path, archive: Path) -> list[str]:
 def _extend(programs: Path, parent: Path | None, image: Image, folder: Path) -> None:
     archive = image.archive()
     with step(f"unpacking {image.reference} for the nodes"):
-        root = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".part-"))
+        root = folder.with_name(f".{folder.name}")
+        shutil.rmtree(root, ignore_errors=True)  # of one that was killed
+        root.mkdir()
         try:
             if parent is not None:
                 derive(parent, root)

