@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import mmap
 import os
-import threading
 import time
-from typing import Any, Dict, Optional
+from typing import Any, Callable, Dict, Optional
 
 from hedgerow import environment
 from hedgerow.record import (
@@ -30,54 +29,51 @@ from hedgerow.record import (
 from hedgerow.wire import PHASE_STEP
 
 _OTHER_PHASES = "other"
+_ENTRY_BYTES = ENTRY.size
 
 
 class Writer:
-    """The one writer of a heartbeat file. Two threads that beat at once count as one beat."""
+    """The one writer of a heartbeat file. Of two threads that beat at the same moment one may be lost."""
+
+    __slots__ = ("_buffer", "_count", "_phase", "_phases", "_step")
 
     def __init__(self, buffer: Any) -> None:
         self._buffer = buffer
-        self._lock = threading.Lock()
         # A process that takes over from a dead one, or from itself before an exec, goes on where that ended.
         self._phases: Dict[str, int] = {name: number for number, name in enumerate(phase_names(buffer))}
         self._count = COUNT.unpack_from(buffer, COUNT_OFFSET)[0]
         self._step: Optional[int] = None
         self._phase: Optional[str] = None
-        self._source = 0
 
     def beat(
         self,
         step: Optional[int],
         phase: Optional[str],
-        source: int,
+        source: int = SOURCE_LIBRARY,
+        # Bound here, because a look-up in a module costs as much as the store itself.
         now: Any = time.monotonic_ns,
         pack_entry: Any = ENTRY.pack_into,
         pack_count: Any = COUNT.pack_into,
     ) -> None:
         """Note a boundary if ``step`` or ``phase`` differs from the beat before."""
-        if step is None:
-            step = self._step
-            if phase is None:
-                step = 1 if step is None else step + 1
         if phase is None:
             phase = PHASE_STEP
+            if step is None:
+                step = 1 if self._step is None else self._step + 1
+        elif step is None:
+            step = self._step
         if step == self._step and phase == self._phase:
             return
-        if not self._lock.acquire(False):
-            return
-        try:
-            count = self._count
-            number = self._phases.get(phase)
-            if number is None:
-                number = self._add_phase(phase)
-            offset = RING_OFFSET + (count % RING_LENGTH) * ENTRY.size
-            pack_entry(self._buffer, offset, count, now(), NO_STEP if step is None else step, number, source)
-            pack_count(self._buffer, COUNT_OFFSET, count + 1)
-            self._count = count + 1
-            self._step = step
-            self._phase = phase
-        finally:
-            self._lock.release()
+        number = self._phases.get(phase)
+        if number is None:
+            number = self._add_phase(phase)
+        count = self._count
+        offset = RING_OFFSET + count % RING_LENGTH * _ENTRY_BYTES
+        pack_entry(self._buffer, offset, count, now(), NO_STEP if step is None else step, number, source)
+        self._count = count = count + 1
+        pack_count(self._buffer, COUNT_OFFSET, count)
+        self._step = step
+        self._phase = phase
 
     def _add_phase(self, phase: str) -> int:
         if len(self._phases) >= NAME_LIMIT - 1 and phase != _OTHER_PHASES:
@@ -91,10 +87,29 @@ class Writer:
         return number
 
 
+Write = Callable[[Optional[int], Optional[str]], None]
+
+
+def _nothing(step: Optional[int], phase: Optional[str]) -> None:
+    """Nobody reads here."""
+
+
+# Python 3.7 wants the annotated names before the functions that change them.
+_write: Write = _nothing
 _writer: Optional[Writer] = None
+_opened = False
 _library_beats = False
-# Whether the file still has to be looked for: at the first beat, so that importing costs nothing.
-_unopened = environment.HEARTBEAT in os.environ
+
+
+def _first_beat(step: Optional[int], phase: Optional[str]) -> None:
+    """The script beats by itself: from now on the injected hook is silent."""
+    global _write, _library_beats
+    _library_beats = True
+    _write = _nothing
+    writer = _opened_writer()
+    if writer is not None:
+        _write = writer.beat
+        _write(step, phase)
 
 
 def beat(step: Optional[int] = None, phase: Optional[str] = None) -> None:
@@ -104,17 +119,23 @@ def beat(step: Optional[int] = None, phase: Optional[str] = None) -> None:
     step after the last. Repeating the same step and phase is no progress. Names of phases are cut at 31 bytes. Costs
     about a microsecond, nothing outside ``hedgerow run``, and never raises.
     """
-    global _library_beats
-    if _writer is None and not _unopened:
-        return
-    _library_beats = True
-    _beat(step, phase, SOURCE_LIBRARY)
+    # Whatever goes wrong here is our trouble and never the training script's.
+    try:
+        _write(step, phase)
+    except Exception:  # noqa: BLE001
+        pass
 
 
 def beat_from_torch(step: int) -> None:
     """Progress seen by the injected optimizer hook; silent once the script beats by itself."""
-    if not _library_beats:
-        _beat(step, PHASE_STEP, SOURCE_TORCH)
+    if _library_beats:
+        return
+    try:
+        writer = _opened_writer()
+        if writer is not None:
+            writer.beat(step, PHASE_STEP, SOURCE_TORCH)
+    except Exception:  # noqa: BLE001 (as above)
+        pass
 
 
 def resume_from() -> Optional[str]:
@@ -128,26 +149,18 @@ def attempt() -> int:
     return int(value) if value.isdigit() else 0
 
 
-def _beat(step: Optional[int], phase: Optional[str], source: int) -> None:
-    # Whatever goes wrong here is our trouble and never the training script's.
-    try:
-        if _unopened:
-            _open()
-        if _writer is not None:
-            _writer.beat(step, phase, source)
-    except Exception:  # noqa: BLE001
-        pass
-
-
-def _open() -> None:
-    global _writer, _unopened
-    _unopened = False
+def _opened_writer() -> Optional[Writer]:
+    """The writer of this process; None when another process of the rank writes, or there is no file."""
+    global _writer, _opened
+    if _opened:
+        return _writer
+    _opened = True
     with open(os.environ[environment.HEARTBEAT], "r+b") as file:
         buffer = mmap.mmap(file.fileno(), SIZE)
-    if buffer[: len(MAGIC)] != MAGIC or not _claim(buffer):
-        return
-    _writer = Writer(buffer)
-    os.register_at_fork(after_in_child=_forget)
+    if buffer[: len(MAGIC)] == MAGIC and _claim(buffer):
+        _writer = Writer(buffer)
+        os.register_at_fork(after_in_child=_forget)
+    return _writer
 
 
 def _claim(buffer: Any) -> bool:
@@ -170,5 +183,12 @@ def _alive(pid: int) -> bool:
 
 
 def _forget() -> None:
-    global _writer
+    """A forked child is not the rank."""
+    global _writer, _write
     _writer = None
+    _write = _nothing
+
+
+if environment.HEARTBEAT in os.environ:
+    # The file is looked for at the first beat, so that importing costs nothing.
+    _write = _first_beat
