@@ -48,7 +48,8 @@ def orders_for(context: Context) -> Orders:
     """How the launchers are answered while this status stands."""
     status = context.status
     live = status.attempt_stage in (STARTING, RUNNING)
-    calm = (status.attempt_stage == RUNNING and status.incident is None) or status.attempt_stage == ENDED
+    productive = status.incident is None and status.ledger.idle_since_millis is None
+    calm = (status.attempt_stage == RUNNING and productive) or status.attempt_stage == ENDED
     return Orders(
         placement=status.placement,
         attempt=status.attempt if live else 0,

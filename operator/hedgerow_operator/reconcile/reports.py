@@ -1,7 +1,8 @@
 """What launchers said last, and the answers they wait for. In memory only: after a restart they say it again."""
 
 import asyncio
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Mapping
 
 from hedgerow.wire import Answer, Report
 from hedgerow_operator.core.noteworthy import noteworthy
@@ -11,12 +12,15 @@ from hedgerow_operator.core.seen import Heard
 
 # Launchers of placements that are not current any more are remembered this long, for fencing.
 FORGET_SECONDS = 900.0
+# A deadline that moved by less than this share can wait for the next regular answer.
+DEADLINE_SHARE = 0.2
 
 
 class _Job:
     def __init__(self, orders: Orders) -> None:
         self.orders = orders
         self.heard: dict[tuple[int, int], tuple[Report, float]] = {}
+        self.told: dict[tuple[int, int], Mapping[str, float]] = {}
         self.changed = asyncio.Event()
 
 
@@ -54,19 +58,20 @@ class ReportHub:
             self.on_report(report.job.uid)
 
     async def answer(self, report: Report) -> Answer:
-        """The answer, as soon as there is a command or the next report is due."""
+        """The answer, as soon as there is a command, the deadlines have changed, or the next report is due."""
+        place = (report.placement, report.worker)
         until = self._clock() + self._orders(report).interval_seconds
         while True:
             job = self._jobs.get(report.job.uid)
             answer = answer_for(self._orders(report), report)
             left = until - self._clock()
-            if job is None or answer.commands or left <= 0:
+            if job is None:
                 return answer
-            changed = job.changed
-            try:
-                await asyncio.wait_for(changed.wait(), left)
-            except TimeoutError:
-                return answer_for(self._orders(report), report)
+            if answer.commands or left <= 0 or differ(job.told.get(place, {}), answer.deadlines):
+                job.told[place] = answer.deadlines
+                return answer
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(job.changed.wait(), left)
 
     def heard(self, uid: str) -> tuple[Heard, ...]:
         """The newest report of every launcher of the job, with its age."""
@@ -108,3 +113,10 @@ class ReportHub:
             place: entry for place, entry in job.heard.items()
             if place[0] == current or now - entry[1] < FORGET_SECONDS
         }
+
+
+def differ(told: Mapping[str, float], now: Mapping[str, float]) -> bool:
+    """Whether a launcher that was told these deadlines would watch for the wrong ones."""
+    if set(told) != set(now):
+        return True
+    return any(abs(now[phase] - told[phase]) > DEADLINE_SHARE * told[phase] for phase in now)
