@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import os
 import signal
-from typing import Dict, List, Mapping, Optional
+import time
+from typing import Dict, List, Mapping, Optional, Set
 
 from hedgerow import durations, kernel, ranks, stopping
 from hedgerow.log import say
@@ -50,7 +51,8 @@ class Attempt:
         self._stop: Optional[stopping.Stop] = None
         self._empty = False
         self._sampled = 0.0
-        self._asked: Optional[float] = None
+        self._asked = 0.0
+        self._suspects: Set[int] = set()
         self._dump_until = 0.0
 
     def begin(self, place: Place, inherited: Mapping[str, str]) -> None:
@@ -110,10 +112,11 @@ class Attempt:
 
     def press(self, now: float) -> bool:
         """Send the signal that is due, if any; True when the last process has just gone."""
-        if self._empty:
+        all_exited = all(rank.exited for rank in self.ranks)
+        if self._empty or (self._stop is None and not all_exited):
             return False
         alive = self._survivors(kernel.processes())
-        if all(rank.exited for rank in self.ranks):
+        if all_exited:
             if not alive:
                 self._note_empty()
                 return True
@@ -161,6 +164,12 @@ class Attempt:
             durations.merge(total, rank.progress.histograms)
         return total
 
+    def wait_for_output(self, seconds: float) -> None:
+        """Every process is gone; give the last lines this long to be passed on."""
+        end = time.monotonic() + seconds
+        for rank in self.ranks:
+            rank.output.drained.wait(max(0.0, end - time.monotonic()))
+
     def close(self) -> None:
         """Let go of the ranks' files."""
         for rank in self.ranks:
@@ -180,18 +189,19 @@ class Attempt:
         return Rank(number, local, files, output, process)
 
     def _ask_stacks(self, running: List[Rank], deadlines: Mapping[str, float], now: float) -> bool:
-        """Ask for stacks about once a second while there is a suspect; True when there is first, or none answered."""
+        """Ask suspects for stacks about once a second; True when somebody became or ceased to be a suspect, and
+        when a round brought nothing (what it brings is reported as it comes).
+        """
         suspects = [rank for rank in running if now < self._dump_until or rank.overdue(deadlines)]
-        if not suspects:
-            self._asked = None
-            return False
-        if self._asked is not None and now - self._asked < STACK_SECONDS:
-            return False
-        news = self._asked is None or not any(rank.stacks.answered for rank in suspects)
+        numbers = {rank.number for rank in suspects}
+        changed, self._suspects = numbers != self._suspects, numbers
+        if not suspects or (not changed and now - self._asked < STACK_SECONDS):
+            return changed
+        silent = not any(rank.stacks.answered for rank in suspects)
         self._asked = now
         for rank in suspects:
             rank.ask_stack()
-        return news
+        return changed or silent
 
     def _survivors(self, table: Dict[int, kernel.Process]) -> List[int]:
         return survivors(os.getpid(), [rank.group for rank in self.ranks], table)
@@ -204,6 +214,7 @@ class Attempt:
     def _end_leftovers(self, now: float) -> None:
         """The ranks are gone, something that they started is not."""
         if self._stop is None:
+            self.stop_cause = STOP_ENDED
             self._stop = stopping.Stop(now, self._grace_seconds, False, STOP_ENDED)
         elif self._stop.cause != STOP_ENDED:
             self._stop = stopping.harden(self._stop, False, LEFTOVER_SECONDS, now)

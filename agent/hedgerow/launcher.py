@@ -46,7 +46,7 @@ class Launcher:
         self._heard = machine.boottime()
         self._ticked = 0.0
         self._free_port = 0
-        self._nonce = secrets.token_hex(16)
+        self._nonce = secrets.token_hex(16) if options.worker == 0 else ""
         self._scan: Optional[wire.CheckpointScan] = None
         self._scan_due = 0.0
         self._signalled = False
@@ -65,7 +65,7 @@ class Launcher:
 
     def run(self) -> int:
         """Run until there is nothing more to do; the exit code."""
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, lambda _number, _frame: self._send(self._on_signal))
         signal.signal(signal.SIGCHLD, lambda _number, _frame: self._send(self._on_child))
         self._place.pump.start()
@@ -76,6 +76,9 @@ class Launcher:
             self._start(wire.Command(wire.COMMAND_START, 1, master_address="127.0.0.1", master_port=port))
         while self._exit_code is None:
             self._turn()
+        if self._attempt is not None:
+            self._attempt.wait_for_output(OWN_GRACE_SECONDS)
+        self._membership.close()
         return self._exit_code
 
     def _begin_reporting(self) -> None:
@@ -96,10 +99,10 @@ class Launcher:
         # Before anything else: the machine may have been suspended for long.
         self._guard(now)
         if event is not None:
-            event()
+            _shielded(event)
         if now - self._ticked >= self._pause():
             self._ticked = now
-            self._tick(now)
+            _shielded(functools.partial(self._tick, now))
         self._leave_if_done(now)
 
     def _pause(self) -> float:
@@ -141,8 +144,9 @@ class Launcher:
         for pid, status in _reaped():
             rank = self._attempt.reap(pid, status, machine.boottime()) if self._attempt is not None else None
             if rank is not None:
-                # What it said last explains why it ended; a helper of it may hold the pipe open.
-                rank.output.drained.wait(_OUTPUT_WAIT_SECONDS)
+                if self._attempt is not None and self._attempt.stage == wire.STAGE_RUNNING:
+                    # What it said last explains why it ended; a helper of it may hold the pipe open.
+                    rank.output.drained.wait(_OUTPUT_WAIT_SECONDS)
                 say("rank %d ended with exit code %s" % (rank.number, rank.exit_code))
                 self._reporter.report_now()
         self._ticked = 0.0
@@ -269,6 +273,14 @@ class Launcher:
             self._free_port = machine.free_port(self._options.master_port or self._free_port)
         scan = self._scanner.silence(machine.boottime()) if self._scanner is not None else None
         return reports.build(self._constant, self._seq, self._attempt, scan or self._scan, self._free_port, self._nonce)
+
+
+def _shielded(action: Callable[[], None]) -> None:
+    """A fault of ours is told, and must not end the training."""
+    try:
+        action()
+    except Exception as error:  # noqa: BLE001
+        say("fault in the launcher, which goes on: %r" % error)
 
 
 class _Leaving:

@@ -28,6 +28,10 @@ class Membership:
         """Begin to answer the others."""
         self._server.start()
 
+    def close(self) -> None:
+        """Stop listening."""
+        self._server.close()
+
     def join(self, start: Command, sent: float) -> None:
         """A new attempt begins; its ``start`` answered a request sent at ``sent``."""
         self._attempt = start.attempt

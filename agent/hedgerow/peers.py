@@ -41,6 +41,10 @@ class PeerServer(threading.Thread):
         """Serve as long as the process lives."""
         self._server.serve_forever()
 
+    def close(self) -> None:
+        """Stop listening."""
+        self._server.server_close()
+
     def answer(self, attempt: int, token: str, now: float) -> Optional[wire.PeerAnswer]:
         """What to tell a launcher of ``attempt`` that shows ``token``; None: nothing, it is none of us."""
         known = self.standing

@@ -81,9 +81,11 @@ class Rank:
         self.read_heartbeat()
 
     def look(self, now: float) -> bool:
-        """Fold in new boundaries, and the stack sample that was asked for; True when there is such a sample."""
+        """Fold in new boundaries, and the stack sample that was asked for; True at the first beat and at a sample."""
+        silent = not self.progress.boundaries
         self.read_heartbeat()
-        return self.stacks.collect(now)
+        first = silent and self.progress.boundaries > 0
+        return self.stacks.collect(now) or first
 
     def read_heartbeat(self) -> None:
         """Fold in new boundaries; what was seen of a rank that has moved since says nothing any more."""

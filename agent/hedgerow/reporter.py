@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import http.client
 import random
 import threading
 from typing import Any, Callable, List, NamedTuple, Optional
@@ -20,6 +19,7 @@ FIRST_BACKOFF_SECONDS = 0.2
 LONGEST_BACKOFF_SECONDS = 5.0
 # A server holds the older request until it has read the newer one; more than two would be of no use.
 _OPEN_REQUESTS = 2
+_SHORTEST_INTERVAL_SECONDS = 0.1
 
 
 class Delivery(NamedTuple):
@@ -37,9 +37,7 @@ class Reporter(threading.Thread):
     build: makes the newest report (called on a sending thread). deliver: takes each answer (likewise).
     """
 
-    def __init__(
-        self, options: Options, build: Callable[[], Optional[wire.Report]], deliver: Callable[[Delivery], None]
-    ) -> None:
+    def __init__(self, options: Options, build: Callable[[], wire.Report], deliver: Callable[[Delivery], None]) -> None:
         super().__init__(name="reporter", daemon=True)
         self._options = options
         self._build = build
@@ -94,17 +92,16 @@ class Reporter(threading.Thread):
         sent = boottime()
         try:
             report = self._build()
-            if report is None:
-                return
             wait = self._interval + ANSWER_MARGIN_SECONDS
             note = functools.partial(self._note_sent, report.seq)
             data = exchange.request("POST", wire.REPORTS_PATH, wire.encode(report), self._token(), wait, note)
             answer = wire.decode_answer(data)
-        except (OSError, ValueError, http.client.HTTPException, Refused) as error:
+            interval = max(_SHORTEST_INTERVAL_SECONDS, float(answer.interval_seconds))
+        except Exception as error:  # noqa: BLE001 (whatever an answer holds, the next report must go out)
             self._finish(exchange, error)
             return
         self._deliver(Delivery(answer, report.attempt, report.seq, sent))
-        self._finish(exchange, None, max(0.1, answer.interval_seconds), sent)
+        self._finish(exchange, None, interval, sent)
 
     def _note_sent(self, seq: int) -> None:
         self.sent_seq = max(self.sent_seq, seq)
