@@ -37,8 +37,8 @@ def main():
         sums = gang.all_reduce(model.loss_and_gradient(parameters, batch))
         parameters = model.descend(parameters, sums, LEARNING_RATE / gang.size)
         if gang.rank == 0 and step % SAVE_EVERY == 0:
-            print(f"step {step}: loss {sums[-1] / gang.size:.3f}")
             checkpoint.save(CHECKPOINT_DIRECTORY, step, parameters, torn=faults.tears(attempt, step))
+            print(f"step {step}: loss {sums[-1] / gang.size:.3f}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,88 @@
+"""Bad input: exit code 2, one sentence that says what is wrong, where, and what to write instead."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.local.processes import MANIFEST, LocalRun
+
+GOOD = MANIFEST.format(
+    python="python3", script="train.py", env=[], folder="/tmp", workers=1, ranks=1, mode="Act", grace=1
+)
+LOCAL = GOOD[GOOD.index("  local:") : GOOD.index("  checkpoint:")]
+KUBERNETES = """
+  kubernetes: {template: {spec: {containers: [{name: train, image: i, command: [python3, t.py]}]}}}
+"""
+
+BAD = {
+    "a job for a cluster": (
+        GOOD.replace(LOCAL, KUBERNETES.lstrip("\n")),
+        "run `kubectl apply` on it there, or write spec.local",
+    ),
+    "no TrainingJob": ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", "holds no TrainingJob"),
+    "no YAML": ("spec: [", "job.yaml:"),
+    "text for a number": (GOOD.replace("workers: 1", "workers: one"), "spec.workers"),
+    "an unknown field": (GOOD.replace("workers: 1", "wrokers: 1"), "workers"),
+    "a folder that does not exist": (
+        GOOD.replace("    env:", "    workingDir: nowhere\n    env:"),
+        "spec.local.workingDir: there is no directory",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_sentence_and_exit_code_2(case: str, run: LocalRun) -> None:
+    text, sentence = BAD[case]
+    run.manifest.write_text(text)
+    code, output = run.run()
+    assert code == 2, output
+    assert sentence in output
+    assert output.startswith("hedgerow: ")
+    assert output.count("\n") == 1, output
+
+
+def test_a_manifest_that_is_not_there_is_named(run: LocalRun) -> None:
+    code, output = run.run()
+    assert (code, output) == (2, f"hedgerow: {run.manifest}: no such file or folder\n")
+
+
+def test_a_change_that_a_running_job_cannot_follow_is_refused(run: LocalRun) -> None:
+    run.write(env={"STEPS": "3"})
+    assert run.run()[0] == 0
+    run.write(env={"STEPS": "3"}, ranks=3)
+    code, output = run.run()
+    assert code == 2
+    assert "ranksPerWorker cannot change after creation" in output
+
+
+def test_a_damaged_state_is_named_and_left_as_it_is(run: LocalRun) -> None:
+    run.write()
+    path = run.state / "default" / "TrainingJob" / "run.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text("half of\n")
+    code, output = run.run()
+    assert code == 2
+    assert f"{path} is damaged" in output
+    assert path.read_text() == "half of\n"
+
+
+def test_an_unknown_option_is_one_sentence(run: LocalRun) -> None:
+    run.write()
+    code, output = run.run("--stat-dir", "x")
+    assert code == 2
+    assert output.startswith("hedgerow: No such option")
+    assert output.count("\n") == 1
+
+
+def test_a_folder_of_manifests_runs_them_all_and_fails_if_one_does(run: LocalRun, tmp_path: Path) -> None:
+    folder = tmp_path / "manifests"
+    folder.mkdir()
+    run.write(env={"STEPS": "3"})
+    good = run.manifest.read_text()
+    (folder / "good.yaml").write_text(good)
+    (folder / "bad.yaml").write_text(good.replace("name: run", "name: other").replace("train.py", "missing.py"))
+    run.manifest = folder
+    code, output = run.run(seconds=90)
+    assert code == 1
+    assert "default/run succeeded" in output
+    assert "default/other failed" in output
