@@ -10,6 +10,8 @@ ENOUGH_SECONDS = 2.0
 ENOUGH_SHARE = 0.5
 
 STOPPED_STATES = ("T", "t")
+# Waits for a disk or a file system, where no bytes move until it answers (fsync at the end of a save, say).
+STORAGE_STATE = "D"
 
 
 class Computing(StrEnum):
@@ -29,7 +31,7 @@ def computing(report: RankReport, deadline: float) -> Computing:
     activity = report.activity
     if activity.process_state in STOPPED_STATES:
         return Computing.STOPPED
-    enough = max(ENOUGH_SECONDS, min(ENOUGH_SHARE * deadline, ENOUGH_SHARE * (report.progress_age or 0.0)))
+    enough = max(ENOUGH_SECONDS, ENOUGH_SHARE * min(deadline, report.progress_age or 0.0))
     if _at_least(activity.io_idle_seconds, ENOUGH_SECONDS) is False:
         return Computing.ACTIVE
     if _at_least(activity.idle_seconds, enough):
@@ -40,13 +42,20 @@ def computing(report: RankReport, deadline: float) -> Computing:
 
 
 def surely_idle(report: RankReport) -> bool:
-    """Whether the rank's whole process tree shows neither CPU time nor bytes: measured, not assumed."""
+    """Whether the rank's whole process tree has shown neither CPU time nor bytes for most of the time without progress:
+    measured, not assumed. One that waits for its storage may be saving.
+    """
     if report.activity.process_state in STOPPED_STATES:
         return True
-    return bool(
-        _at_least(report.activity.idle_seconds, ENOUGH_SECONDS)
-        and _at_least(report.activity.io_idle_seconds, ENOUGH_SECONDS)
-    )
+    if report.activity.process_state == STORAGE_STATE:
+        return False
+    return idle_for(report, max(ENOUGH_SECONDS, ENOUGH_SHARE * (report.progress_age or 0.0)))
+
+
+def idle_for(report: RankReport, seconds: float) -> bool:
+    """Whether the process tree was seen to use no CPU and to move no bytes for this long."""
+    activity = report.activity
+    return bool(_at_least(activity.idle_seconds, seconds) and _at_least(activity.io_idle_seconds, seconds))
 
 
 def describe(report: RankReport) -> str:

@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 
 from hedgerow.wire import COMMAND_DUMP, COMMAND_FINISH, COMMAND_START, COMMAND_STOP, Command
-from hedgerow_operator.api.times import parse_optional_time, parse_time
+from hedgerow_operator.api.times import parse_optional_time
 from hedgerow_operator.core.fencing import forceable
-from hedgerow_operator.core.gang import Gang
-from hedgerow_operator.core.ladder import FAIL
+from hedgerow_operator.core.ladder import FAIL, unexpired
 from hedgerow_operator.core.plan import (
     BUSY_INTERVAL_SECONDS,
     CALM_INTERVAL_SECONDS,
@@ -34,7 +33,7 @@ def actions_for(context: Context) -> tuple[Action, ...]:
     actions: list[Action] = [*_remove_all(context, others)]
     current = context.gang.placement
     if status.attempt_stage == PLACING and not others and current is None and _may_place(context):
-        excluded = tuple(entry.name for entry in status.excluded_nodes if parse_time(entry.until) > context.now)
+        excluded = tuple(entry.name for entry in unexpired(status.excluded_nodes, context.now))
         actions.append(CreatePlacement(attempt=status.placement, excluded_nodes=excluded))
     gone_by_now = status.attempt_stage == REMOVING or (status.attempt_stage == ENDED and _lingers(context))
     if current is not None and (gone_by_now or (status.attempt_stage == PLACING and current.removing)):
@@ -83,7 +82,9 @@ def _start(context: Context) -> Command | None:
     first = gang.report(0)
     if first is None:
         return None
-    begun = first.attempt == context.status.attempt
+    # A launcher that has begun holds the port: it stays the attempt's, whatever worker 0 proposes since.
+    begun = next((report.master_port for worker in range(gang.workers)
+                  if (report := gang.report(worker)) and report.attempt == context.status.attempt), 0)
     peers = [report.peer_address for worker in range(gang.workers) if (report := gang.report(worker))]
     worker = gang.worker(0)
     return Command(
@@ -91,7 +92,7 @@ def _start(context: Context) -> Command | None:
         attempt=context.status.attempt,
         resume_from=context.status.resume_from,
         master_address=(worker.address if worker and worker.address else first.address),
-        master_port=first.master_port if begun else (context.job.spec.master_port or first.free_port),
+        master_port=begun or context.job.spec.master_port or first.free_port,
         nonce=first.nonce,
         peers=peers,
         grace_seconds=float(context.job.spec.recovery.grace_seconds),
@@ -110,32 +111,35 @@ def _remove_all(context: Context, placements: Iterable[PlacementSeen]) -> list[A
 def _remove(context: Context, placement: PlacementSeen) -> list[Action]:
     """Asked once; again only for workers that were not reached, and by force for those that can be."""
     force: tuple[str, ...] = ()
-    if context.gang.placement is placement and context.status.fenced_at:
-        fenced_for = context.now - parse_time(context.status.fenced_at)
-        force = _forceable(context, context.gang, fenced_for)
+    if context.gang.placement is placement:
+        force = _forceable(context)
     unasked = any(not worker.terminating for worker in placement.workers)
     if placement.removing and not unasked and not force:
         return []
     return [RemovePlacement(attempt=placement.attempt, force=force)]
 
 
-def _forceable(context: Context, gang: Gang, fenced_for: float) -> tuple[str, ...]:
+def _forceable(context: Context) -> tuple[str, ...]:
     if not context.seen.fences_by_time:
         return ()
-    return forceable(gang, float(context.job.spec.recovery.fence_seconds), fenced_for)
+    since = parse_optional_time(context.status.fenced_at)
+    fenced_for = None if since is None else context.now - since
+    return forceable(context.gang, float(context.job.spec.recovery.fence_seconds), fenced_for)
 
 
 def _lingers(context: Context) -> bool:
     ended = parse_optional_time(context.status.completion_time)
-    placement = context.gang.placement
-    alive = placement is not None and any(
-        worker.phase in (WORKER_RUNNING, WORKER_PENDING) for worker in placement.workers
-    )
-    return alive and ended is not None and context.now - ended > LINGER_SECONDS
+    return _any_alive(context) and ended is not None and context.now - ended > LINGER_SECONDS
+
+
+def _any_alive(context: Context) -> bool:
+    workers = context.gang.placement.workers if context.gang.placement else ()
+    return any(worker.phase in (WORKER_RUNNING, WORKER_PENDING) for worker in workers)
 
 
 def _expired(context: Context) -> bool:
+    """Not before its launchers have left: nobody would answer them any more."""
     ttl, ended = context.job.spec.ttl_seconds_after_finished, parse_optional_time(context.status.completion_time)
-    if context.status.attempt_stage != ENDED or ttl is None or ended is None:
+    if context.status.attempt_stage != ENDED or ttl is None or ended is None or _any_alive(context):
         return False
     return context.now >= ended + ttl

@@ -4,18 +4,18 @@ import msgspec
 
 from hedgerow_operator.api import reasons
 from hedgerow_operator.api.status import Incident, TrainingJobStatus
-from hedgerow_operator.api.times import format_time, parse_optional_time, parse_time
+from hedgerow_operator.api.times import parse_time
 from hedgerow_operator.core import phrases
+from hedgerow_operator.core.attempt_end import finished, succeed
 from hedgerow_operator.core.attempt_stop import begin_stop
 from hedgerow_operator.core.gang import Gang
 from hedgerow_operator.core.ladder import FAIL, IN_PLACE, respond
 from hedgerow_operator.core.ledger import progress_seen
-from hedgerow_operator.core.patience import remaining, restart_cost
+from hedgerow_operator.core.patience import remaining, restart_cost, together
 from hedgerow_operator.core.plan import Event
-from hedgerow_operator.core.seen import WORKER_SUCCEEDED
-from hedgerow_operator.core.step import ENDED, RUNNING, Context, Step
+from hedgerow_operator.core.step import RUNNING, Context, Step
 from hedgerow_operator.core.trouble import EXIT_SETTLE_SECONDS, Trouble, find_trouble
-from hedgerow_operator.core.verdict import Kind, Verdict, judge
+from hedgerow_operator.core.verdict import Kind, Verdict
 
 OBSERVE = "Observe"
 # Launchers take stacks once a deadline has passed: where a rank stands is worth this wait before it is killed.
@@ -26,7 +26,7 @@ def running(context: Context) -> Step:
     """The stages Starting and Running."""
     step = Step(status=context.status)
     if finished(context.gang):
-        return _succeed(context, step)
+        return succeed(context)
     starting = context.status.attempt_stage != RUNNING
     if starting and all(context.gang.started(worker) for worker in range(context.gang.workers)):
         step = step.then(attempt_stage=RUNNING)
@@ -41,36 +41,19 @@ def running(context: Context) -> Step:
     return _watch(context, step)
 
 
-def finished(gang: Gang) -> bool:
-    """Whether every rank of the attempt ended with exit code 0."""
-    for worker in range(gang.workers):
-        seen = gang.worker(worker)
-        done = seen is not None and seen.phase == WORKER_SUCCEEDED
-        ranks = [rank for rank in gang.ranks if rank.worker == worker]
-        all_zero = len(ranks) == gang.ranks_per_worker and all(rank.exited and not rank.failed for rank in ranks)
-        if not (done or all_zero):
-            return False
-    return True
-
-
-def _succeed(context: Context, step: Step) -> Step:
-    message = f"all {phrases.ranks(range(context.gang.expected))} finished"
-    return step.then(
-        Event(reason=reasons.ALL_RANKS_FINISHED, message=message),
-        attempt_stage=ENDED,
-        completion_time=context.moment,
-        incident=None,
-        ledger=progress_seen(context.status.ledger, context.gang, context.now),
-    )
-
-
 def _watch(context: Context, step: Step) -> Step:
-    """Progress against deadlines: opens, acts on and closes the incident of a stall."""
-    verdict = judge(context.gang, context.deadlines)
+    """Progress against deadlines: opens, acts on and closes the incident of a stall.
+
+    Without decisive evidence nothing is said or done until waiting has cost as much as a restart would.
+    """
+    verdict = context.verdict
     incident = _open_incident(context)
     if verdict.kind is Kind.STALLED and _stacks_may_come(context, verdict):
         return step.then(look_again=STACK_SECONDS / 10)
     if verdict.kind is Kind.STALLED:
+        wait = 0.0 if verdict.decisive or incident else _patience(context, verdict)
+        if wait > 0:
+            return step.then(look_again=wait)
         trouble = _stall_trouble(context.gang, verdict)
         return _stalled(context, step, verdict, trouble, incident)
     if incident and verdict.kind is Kind.HEALTHY:
@@ -93,19 +76,14 @@ def _stacks_may_come(context: Context, verdict: Verdict) -> bool:
 
 def _stalled(context: Context, step: Step, verdict: Verdict, trouble: Trouble, incident: Incident | None) -> Step:
     if incident is None:
-        wait = 0.0 if verdict.decisive else _patience(context, verdict)
-        incident = _describe(context, trouble, verdict, wait)
+        incident = _describe(context, trouble, verdict)
         event = Event(reason=verdict.reason, message=f"{verdict.message}. {incident.action}", warning=True)
         step = step.then(event, incident=incident)
-    elif verdict.decisive or verdict.ranks != incident.ranks:
+    elif verdict.ranks != incident.ranks:
         incident = msgspec.structs.replace(
-            incident, ranks=verdict.ranks, evidence=verdict.evidence, message=verdict.message,
-            node=trouble.node or None, act_at=context.moment if verdict.decisive else incident.act_at,
+            incident, ranks=verdict.ranks, evidence=verdict.evidence, message=verdict.message, node=trouble.node or None
         )
         step = step.then(incident=incident)
-    wait = (parse_optional_time(incident.act_at) or context.now) - context.now
-    if wait > 0:
-        return step.then(look_again=wait)
     return _act(context, step, trouble, incident)
 
 
@@ -113,7 +91,7 @@ def _act(context: Context, step: Step, trouble: Trouble, incident: Incident) -> 
     """Ends the attempt; in mode Observe only says so."""
     stop = begin_stop(context, trouble, started=True)
     if context.job.spec.recovery.mode == OBSERVE:
-        new = context.status.incident is None
+        new = _open_incident(context) is None
         events = (Event(reason=trouble.reason, message=incident.message, warning=True),) if new else ()
         return step.then(*(() if step.events else events), incident=incident)
     plan = stop.status.stopping
@@ -151,13 +129,15 @@ def _patience(context: Context, verdict: Verdict) -> float:
     saved = status.checkpoint.time if status.checkpoint else status.attempt_started_at
     unsaved = context.now - verdict.still_seconds - parse_time(saved) if saved else 0.0
     cost = restart_cost(context.learned, unsaved)
+    if not verdict.ranks:
+        acted = [entry for entry in status.history if entry.reason == reasons.NO_PROGRESS and not entry.ranks]
+        cost = together(cost, len(acted))
     return remaining(cost, verdict.still_seconds, float(context.job.spec.health.stall.max_seconds))
 
 
-def _describe(context: Context, trouble: Trouble, verdict: Verdict, wait: float) -> Incident:
+def _describe(context: Context, trouble: Trouble, verdict: Verdict) -> Incident:
     plan = respond(context.job.spec, context.status, trouble, True, context.now)
     would = "would be: " if context.job.spec.recovery.mode == OBSERVE else ""
-    act_at = format_time(context.now + wait)
     return Incident(
         kind=trouble.reason,
         phase=verdict.phase,
@@ -168,8 +148,8 @@ def _describe(context: Context, trouble: Trouble, verdict: Verdict, wait: float)
         reason=verdict.reason,
         message=verdict.message,
         evidence=verdict.evidence,
-        action=f"{would}{_action(plan.action, context.status)} at {act_at} unless progress comes back",
-        act_at=act_at,
+        action=f"{would}{_action(plan.action, context.status)}",
+        act_at=context.moment,
     )
 
 

@@ -5,7 +5,7 @@ from hedgerow_operator.api.status import Ledger, Stopping
 from hedgerow_operator.api.times import format_time, parse_optional_time
 from hedgerow_operator.core import phrases
 from hedgerow_operator.core.attempt_stop import begin_stop, give_up
-from hedgerow_operator.core.ladder import NEW_PLACEMENT, backoff_seconds, give_back, jitter
+from hedgerow_operator.core.ladder import NEW_PLACEMENT, backoff_seconds, give_back, jitter, unexpired
 from hedgerow_operator.core.plan import Event
 from hedgerow_operator.core.resume import choose_checkpoint, judge_progress, ready_scans
 from hedgerow_operator.core.step import GATHERING, PLACING, STARTING, STOPPING, SUSPENDED, Context, Step
@@ -60,7 +60,9 @@ def _after_judgement(context: Context, step: Step) -> Step:
         last = step.status.history[-1].message
         message = f"{no_progress} attempts in a row brought no newer checkpoint; the last one ended: {last}"
         return give_up(context, step, reasons.NO_CHECKPOINT_PROGRESS, message)
-    wait = backoff_seconds(spec, no_progress) if step.status.history[-1].counted else 0.0
+    # Without checkpoints no attempt can bring a newer one: the first restart is at once, the others are not.
+    fruitless = no_progress if spec.checkpoint else max(0, step.status.restarts_counted - 1)
+    wait = backoff_seconds(spec, fruitless) if step.status.history[-1].counted else 0.0
     return step.then(next_start_at=format_time(context.now + wait) if wait else None, look_again=wait)
 
 
@@ -85,8 +87,10 @@ def _no_room(context: Context) -> Step | None:
     waiting = [worker for worker in workers if worker.unschedulable]
     if placement is None or not waiting:
         return None
-    if context.status.excluded_nodes and placement.age_seconds >= context.job.spec.recovery.exclude.max_wait_seconds:
-        weakest, kept = give_back(context.status.excluded_nodes)
+    excluded = unexpired(context.status.excluded_nodes, context.now)
+    weakest = give_back(excluded)
+    if weakest and placement.age_seconds >= context.job.spec.recovery.exclude.max_wait_seconds:
+        kept = tuple(entry for entry in excluded if entry is not weakest)
         message = f"no room without node {weakest.name} ({weakest.reason}); it may be used again"
         return _take_down(context, reasons.EXCLUSION_TOO_TIGHT, message, 0.0).then(excluded_nodes=kept)
     partly = any(worker.node for worker in workers) and not any(worker.pulling for worker in workers)

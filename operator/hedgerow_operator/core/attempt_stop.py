@@ -6,7 +6,8 @@ from hedgerow.wire import STAGE_STOPPED, STAGE_WAITING
 from hedgerow_operator.api import reasons
 from hedgerow_operator.api.status import MAX_HISTORY, HistoryEntry, Stopping
 from hedgerow_operator.api.times import format_time, parse_time
-from hedgerow_operator.core.gang import Gang
+from hedgerow_operator.core.attempt_end import reported_finished, succeed
+from hedgerow_operator.core.fencing import clock_may_start
 from hedgerow_operator.core.ladder import FAIL, IN_PLACE, NEW_PLACEMENT, SUSPEND, backoff_seconds, exclude, respond
 from hedgerow_operator.core.ledger import close_attempt
 from hedgerow_operator.core.plan import Event
@@ -15,6 +16,9 @@ from hedgerow_operator.core.trouble import Trouble
 
 # Beyond the grace that ranks get, before a launcher that does not confirm is no longer waited for.
 CONFIRM_SECONDS = 10.0
+# A launcher that was never seen to begin the attempt may have the order to start on its way still. What it says this
+# long after the stop was recorded, several reports later, it says without it.
+UNSEEN_START_SECONDS = 6.0
 
 
 def begin_stop(context: Context, trouble: Trouble, started: bool) -> Step:
@@ -55,23 +59,30 @@ def stopping(context: Context) -> Step:
     plan, step = context.status.stopping, Step(status=context.status)
     if plan is None:
         return step.then(attempt_stage=REMOVING)
+    if plan.started and reported_finished(context.gang):
+        return succeed(context)
     if context.job.spec.suspend and plan.action in (IN_PLACE, NEW_PLACEMENT):
         plan = msgspec.structs.replace(plan, action=SUSPEND)
         step = step.then(stopping=plan)
-    waited = context.now - parse_time(plan.since)
-    if all(_stopped(context.gang, worker) for worker in range(context.gang.workers)):
+    if all(_stopped(context, plan, worker) for worker in range(context.gang.workers)):
         return _confirmed(context, step, plan)
+    if context.seen.placements is None:
+        return step
     limit = CONFIRM_SECONDS + (0.0 if plan.kill else context.job.spec.recovery.grace_seconds)
-    if waited < limit and not _hopeless(context):
-        return step.then(look_again=limit - waited)
+    left = max(limit - (context.now - parse_time(plan.since)), CONFIRM_SECONDS - context.seen.listening_seconds)
+    if left > 0 and not _hopeless(context):
+        return step.then(look_again=left)
     return _remove(context, step, plan)
 
 
 def removing(context: Context) -> Step:
     """The placement is being removed; goes on when nothing of it is left."""
     plan, step = context.status.stopping, Step(status=context.status)
-    if context.seen.placements is None or context.gang.placement is not None:
+    if context.seen.placements is None:
         return step
+    if context.gang.placement is not None:
+        late = context.status.fenced_at is None and clock_may_start(context.gang)
+        return step.then(fenced_at=context.moment) if late else step
     if plan is None or plan.action == SUSPEND:
         return _suspended(context, step, plan)
     if plan.action == FAIL:
@@ -90,24 +101,25 @@ def suspended(context: Context) -> Step:
     message = f"attempt {attempt} will start"
     return step.then(
         Event(reason=reasons.RESUMED, message=message),
-        attempt=attempt, placement=attempt, attempt_stage=PLACING, stopping=None,
-        restarts=context.status.restarts + (1 if context.status.history else 0),
+        attempt=attempt, placement=attempt, attempt_stage=PLACING, stopping=None, restarts=attempt - 1,
     )
 
 
-def _stopped(gang: Gang, worker: int) -> bool:
+def _stopped(context: Context, plan: Stopping, worker: int) -> bool:
     """Whether nothing of the attempt can be alive at this worker: its launcher says so now, or it is over."""
-    report = gang.report(worker)
-    if worker in gang.fresh and report is not None:
-        return report.stage in (STAGE_STOPPED, STAGE_WAITING)
-    return gang.ended(worker)
+    gang, heard = context.gang, context.gang.launchers.get(worker)
+    if heard is None or worker not in gang.fresh:
+        return gang.ended(worker)
+    if heard.report.stage not in (STAGE_STOPPED, STAGE_WAITING):
+        return False
+    if not plan.started or heard.report.attempt >= gang.attempt:
+        return True
+    return context.now - heard.age - parse_time(plan.since) >= UNSEEN_START_SECONDS
 
 
 def _hopeless(context: Context) -> bool:
     """A worker that is gone, or that cannot be asked, will not confirm."""
     gang = context.gang
-    if context.seen.placements is None:
-        return False
     for worker in range(gang.workers):
         seen = gang.worker(worker)
         if worker not in gang.fresh and (seen is None or seen.node_silent or seen.node_gone):
@@ -125,6 +137,8 @@ def _confirmed(context: Context, step: Step, plan: Stopping) -> Step:
     )
     if plan.action == FAIL:
         return _ended(context, step)
+    if plan.action == IN_PLACE and context.seen.placements is None:
+        return step
     if plan.action == IN_PLACE and able:
         return _next_attempt(context, step, plan, GATHERING)
     return _remove(context, step, plan)
@@ -137,7 +151,7 @@ def _remove(context: Context, step: Step, plan: Stopping) -> Step:
         attempt_stage=REMOVING,
         stopping=msgspec.structs.replace(plan, action=action),
         fenced_attempt=context.status.attempt if plan.started else context.status.fenced_attempt,
-        fenced_at=context.moment,
+        fenced_at=context.moment if clock_may_start(context.gang) else None,
     )
 
 
@@ -155,6 +169,7 @@ def _next_attempt(context: Context, step: Step, plan: Stopping, stage: str) -> S
         attempt_stage=stage,
         stopping=None,
         attempt_started_at=None,
+        fenced_at=None,
         restarts=status.restarts + (1 if plan.started else 0),
         restarts_counted=status.restarts_counted + (1 if plan.counted else 0),
     )
@@ -165,7 +180,11 @@ def _suspended(context: Context, step: Step, plan: Stopping | None) -> Step:
     started = plan is not None and plan.started
     closed = _closed(context, step, plan) if plan else step
     attempt = context.status.attempt if started else context.status.attempt - 1
-    return closed.then(attempt=attempt, attempt_stage=SUSPENDED, stopping=None, incident=None)
+    counted = context.status.restarts_counted + (1 if plan is not None and plan.counted else 0)
+    return closed.then(
+        attempt=attempt, attempt_stage=SUSPENDED, stopping=None, incident=None, fenced_at=None,
+        restarts=max(0, attempt - 1), restarts_counted=counted,
+    )
 
 
 def _ended(context: Context, step: Step) -> Step:

@@ -10,6 +10,7 @@ from hedgerow_operator.api.status import Stopping
 from hedgerow_operator.api.times import parse_time
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.attempt_actions import actions_for, orders_for
+from hedgerow_operator.core.attempt_end import finished
 from hedgerow_operator.core.attempt_run import running
 from hedgerow_operator.core.attempt_start import gathering, new_job, placing
 from hedgerow_operator.core.attempt_stop import begin_plain_stop, removing, stopping, suspended
@@ -98,6 +99,8 @@ def _ordered_stop(context: Context) -> Step | None:
     if stage not in (PLACING, GATHERING, STARTING, RUNNING):
         return None
     started = stage in (STARTING, RUNNING)
+    if started and finished(context.gang):
+        return None
     if spec.suspend:
         return begin_plain_stop(context, SUSPEND, reasons.SUSPENDING, "spec.suspend is true", started)
     limit = spec.active_deadline_seconds

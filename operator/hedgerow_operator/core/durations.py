@@ -11,11 +11,13 @@ Histogram = Mapping[int, int]  # bucket -> count; bucket k holds (GROWTH**(k-1),
 Phases = Mapping[str, Histogram]
 
 _MILLIS = 1000.0
+# A bucket beyond a week is no duration but a broken report.
+_LAST_BUCKET = 118
 
 
 def upper_seconds(bucket: int) -> float:
     """Longest duration that falls into this bucket, in seconds."""
-    return float(DURATION_GROWTH**bucket) / _MILLIS
+    return float(DURATION_GROWTH ** min(bucket, _LAST_BUCKET)) / _MILLIS
 
 
 def count(histogram: Histogram) -> int:

@@ -1,5 +1,11 @@
-"""When a placement on a node that cannot be asked may be force-deleted: only when nothing of it can be alive."""
+"""When a placement on a node that cannot be asked may be force-deleted: only when nothing of it can be alive.
 
+An isolated launcher kills its ranks ``fenceSeconds`` after its newest current answer, unless every other launcher of
+the attempt vouches for it. So the clock runs from the moment at which the attempt is recorded as fenced (no answer is
+current any more) and one other worker is known not to vouch: it has reported that it stopped, or it is over or gone.
+"""
+
+from hedgerow.wire import STAGE_RUNNING
 from hedgerow_operator.core.gang import Gang
 from hedgerow_operator.core.seen import WorkerSeen
 
@@ -7,30 +13,28 @@ from hedgerow_operator.core.seen import WorkerSeen
 MARGIN_SECONDS = 15.0
 
 
-def forceable(gang: Gang, fence_seconds: float, fenced_for: float) -> tuple[str, ...]:
+def clock_may_start(gang: Gang) -> bool:
+    """Whether an isolated launcher of the fenced attempt can no longer be vouched for by its whole gang."""
+    unreachable = {worker.index for worker in _unreachable(gang)}
+    return any(_does_not_vouch(gang, index) for index in range(gang.workers) if index not in unreachable)
+
+
+def forceable(gang: Gang, fence_seconds: float, fenced_for: float | None) -> tuple[str, ...]:
     """Names of workers that may be deleted without waiting for their node.
 
-    fenced_for: seconds since the attempt was recorded as fenced. The timer counts only while another worker of the
-    attempt can no longer vouch for it: it was heard since (and so told to stop), or it is gone.
+    fenced_for: seconds since the clock was recorded to have started; None: it has not.
     """
+    over = fenced_for is not None and fenced_for >= fence_seconds + MARGIN_SECONDS
+    return tuple(worker.name for worker in _unreachable(gang) if worker.terminating and (worker.node_gone or over))
+
+
+def _unreachable(gang: Gang) -> list[WorkerSeen]:
     workers = gang.placement.workers if gang.placement else ()
-    unreachable = [worker for worker in workers if worker.terminating and (worker.node_silent or worker.node_gone)]
-    out = [worker for worker in unreachable if worker.node_gone]
-    if fenced_for >= fence_seconds + MARGIN_SECONDS:
-        out += [
-            worker for worker in unreachable
-            if not worker.node_gone and _others_stopped(gang, worker, unreachable, fenced_for)
-        ]
-    return tuple(worker.name for worker in out)
+    return [worker for worker in workers if worker.node_silent or worker.node_gone]
 
 
-def _others_stopped(gang: Gang, worker: WorkerSeen, unreachable: list[WorkerSeen], fenced_for: float) -> bool:
-    unreachable_indexes = {other.index for other in unreachable}
-    for index in range(gang.workers):
-        if index == worker.index or index in unreachable_indexes:
-            continue
-        heard = gang.launchers.get(index)
-        heard_since = heard is not None and heard.age < fenced_for
-        if heard_since or gang.worker(index) is None or gang.ended(index):
-            return True
-    return False
+def _does_not_vouch(gang: Gang, index: int) -> bool:
+    if gang.worker(index) is None or gang.ended(index):
+        return True
+    report = gang.report(index)
+    return index in gang.fresh and report is not None and report.stage != STAGE_RUNNING

@@ -2,9 +2,20 @@
 
 from msgspec import Struct
 
-from hedgerow.wire import RANK_EXITED, STAGE_RUNNING, STAGE_STOPPED, STAGE_WAITING, RankReport, Report
+from hedgerow.wire import (
+    RANK_EXITED,
+    STAGE_RUNNING,
+    STAGE_STOPPED,
+    STAGE_STOPPING,
+    STAGE_WAITING,
+    RankReport,
+    Report,
+)
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_SUCCEEDED, Heard, PlacementSeen, Seen, WorkerSeen
+
+# A launcher with live ranks that can reach us is heard within two calm intervals.
+STRAY_SECONDS = 10.0
 
 
 class RankView(Struct, frozen=True, kw_only=True):
@@ -37,6 +48,8 @@ class Gang(Struct, frozen=True, kw_only=True):
 
     launchers: newest report by worker. fresh: workers whose launcher was heard within the report timeout.
     ranks: ranks of the current attempt from fresh launchers, by global rank. placement: None when it is not there.
+    listened: for so long (listening_seconds) that the silence of a launcher means something. strays: attempts of other
+    placements whose launchers were just heard with ranks alive, whatever the place where they ran shows.
     """
 
     workers: int
@@ -46,6 +59,9 @@ class Gang(Struct, frozen=True, kw_only=True):
     fresh: frozenset[int]
     ranks: tuple[RankView, ...]
     placement: PlacementSeen | None
+    listened: bool = True
+    listening_seconds: float = 0.0
+    strays: tuple[int, ...] = ()
 
     @property
     def expected(self) -> int:
@@ -67,6 +83,11 @@ class Gang(Struct, frozen=True, kw_only=True):
         heard = self.launchers.get(worker)
         return heard.report if heard else None
 
+    def silence(self, worker: int) -> float:
+        """Seconds since this worker's launcher was heard, as far as anybody listened."""
+        heard = self.launchers.get(worker)
+        return heard.age if heard else self.listening_seconds
+
     def worker(self, index: int) -> WorkerSeen | None:
         """The pod or process group of this worker, None when there is none."""
         workers = self.placement.workers if self.placement else ()
@@ -86,11 +107,6 @@ class Gang(Struct, frozen=True, kw_only=True):
         """Whether this worker's launcher says that it began the current attempt."""
         report = self.report(worker)
         return report is not None and report.attempt == self.attempt and report.stage != STAGE_WAITING
-
-    def running(self, worker: int) -> bool:
-        """Whether this worker's launcher last said that ranks of some attempt are running."""
-        report = self.report(worker)
-        return report is not None and report.stage == STAGE_RUNNING
 
     def ranks_of(self, worker: int) -> tuple[int, ...]:
         """Global numbers of this worker's ranks."""
@@ -124,4 +140,19 @@ def gather(job: TrainingJob, seen: Seen) -> Gang:
         fresh=fresh,
         ranks=tuple(sorted(ranks, key=lambda rank: rank.rank)),
         placement=placement,
+        listened=seen.listening_seconds >= timeout,
+        listening_seconds=seen.listening_seconds,
+        strays=_strays(seen, status.placement),
     )
+
+
+def _strays(seen: Seen, placement: int) -> tuple[int, ...]:
+    """A pod that was deleted by force is gone from the API while its processes may live on. Local ones are seen."""
+    if not seen.fences_by_time:
+        return ()
+    alive = {
+        heard.report.attempt for heard in seen.heard
+        if heard.report.placement != placement and heard.age <= STRAY_SECONDS
+        and heard.report.stage in (STAGE_RUNNING, STAGE_STOPPING)
+    }
+    return tuple(sorted(alive))

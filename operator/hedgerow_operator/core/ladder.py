@@ -15,8 +15,11 @@ FAIL: StopAction = "Fail"
 PLACE_SUSPECT_AFTER = 1
 NODE_SUSPECT_AFTER = 2
 
-# Evidence against a node, weakest first: what is given back first when the job finds no room.
-WEAK_EVIDENCE = (reasons.NO_PROGRESS, reasons.RANK_EXITED, reasons.RANK_STOPPED, reasons.NODE_LOST)
+# Evidence against a node, weakest first: what is given back first when the job finds no room. Nothing else ever is.
+WEAK_EVIDENCE = (
+    reasons.STARTUP_TIMEOUT, reasons.ENDING_TIMEOUT, reasons.RANKS_KILLED, reasons.NO_PROGRESS, reasons.RANK_EXITED,
+    reasons.WORKER_LOST, reasons.RANK_STOPPED, reasons.NODE_LOST,
+)
 
 
 def respond(spec: TrainingJobSpec, status: TrainingJobStatus, trouble: Trouble, started: bool, now: float) -> Stopping:
@@ -41,8 +44,9 @@ def respond(spec: TrainingJobSpec, status: TrainingJobStatus, trouble: Trouble, 
 
 def exclude(spec: TrainingJobSpec, status: TrainingJobStatus, trouble: Trouble, now: float) -> tuple[ExcludedNode, ...]:
     """The excluded nodes after this trouble: expired ones leave, a suspect one enters while there is room."""
-    kept = tuple(entry for entry in status.excluded_nodes if parse_time(entry.until) > now)
-    suspect = trouble.exclude or (trouble.counted and status.no_progress >= NODE_SUSPECT_AFTER)
+    kept = unexpired(status.excluded_nodes, now)
+    again = trouble.counted and trouble.fault is None and status.no_progress >= NODE_SUSPECT_AFTER
+    suspect = trouble.exclude or again
     known = trouble.node in {entry.name for entry in kept}
     if not suspect or not trouble.node or known or len(kept) >= spec.recovery.exclude.max_nodes:
         return kept
@@ -50,10 +54,15 @@ def exclude(spec: TrainingJobSpec, status: TrainingJobStatus, trouble: Trouble, 
     return (*kept, ExcludedNode(name=trouble.node, reason=trouble.reason, until=until))
 
 
-def give_back(excluded: tuple[ExcludedNode, ...]) -> tuple[ExcludedNode, tuple[ExcludedNode, ...]]:
-    """The exclusion with the weakest evidence, and the others. ``excluded`` is not empty."""
-    weakest = min(excluded, key=lambda entry: _strength(entry.reason))
-    return weakest, tuple(entry for entry in excluded if entry is not weakest)
+def unexpired(excluded: tuple[ExcludedNode, ...], now: float) -> tuple[ExcludedNode, ...]:
+    """The exclusions that still hold."""
+    return tuple(entry for entry in excluded if parse_time(entry.until) > now)
+
+
+def give_back(excluded: tuple[ExcludedNode, ...]) -> ExcludedNode | None:
+    """The exclusion with the weakest evidence; None when none may be given back."""
+    weak = [entry for entry in excluded if entry.reason in WEAK_EVIDENCE]
+    return min(weak, key=lambda entry: WEAK_EVIDENCE.index(entry.reason), default=None)
 
 
 def backoff_seconds(spec: TrainingJobSpec, no_progress: int) -> float:
@@ -84,7 +93,3 @@ def _seen_before(status: TrainingJobStatus, fault: str) -> bool:
     """Whether the attempt before this one ended with the same fault at the same step."""
     last = status.history[-1] if status.history else None
     return last is not None and last.fault == fault and last.last_step == status.step
-
-
-def _strength(reason: str) -> int:
-    return WEAK_EVIDENCE.index(reason) if reason in WEAK_EVIDENCE else len(WEAK_EVIDENCE)

@@ -9,6 +9,7 @@ from hedgerow_operator.api.status import Condition, TrainingJobStatus
 from hedgerow_operator.core import phrases
 from hedgerow_operator.core.gang import Gang
 from hedgerow_operator.core.ladder import FAIL, SUSPEND
+from hedgerow_operator.core.resume import misfit
 from hedgerow_operator.core.seen import WORKER_RUNNING
 from hedgerow_operator.core.step import (
     ENDED,
@@ -21,7 +22,7 @@ from hedgerow_operator.core.step import (
     SUSPENDED,
     Context,
 )
-from hedgerow_operator.core.verdict import Kind, judge
+from hedgerow_operator.core.verdict import Kind
 
 # A pod that runs this long without any report is cut off, not slow.
 NO_REPORTS_SECONDS = 60.0
@@ -108,6 +109,12 @@ def _waiting(context: Context) -> Said:
     unread = _unreadable(gang)
     if unread:
         return FALSE, reasons.NOT_MEASURED, unread
+    wrong = [worker for worker in sorted(gang.fresh) if (report := gang.report(worker)) and misfit(gang, report)]
+    if wrong:
+        return FALSE, reasons.WAITING_FOR_WORKERS, _misfits(gang, wrong)
+    if gang.strays:
+        attempts = ", ".join(map(str, gang.strays))
+        return FALSE, reasons.FENCING, f"ranks of attempt {attempts} are still heard; nothing starts beside them"
     mute = [
         worker.index for worker in (gang.placement.workers if gang.placement else ())
         if worker.phase == WORKER_RUNNING and gang.report(worker.index) is None
@@ -118,8 +125,25 @@ def _waiting(context: Context) -> Said:
         message = f"{phrases.workers(mute)} runs but has never reported to this operator; {NO_REPORTS_CAUSES}"
         return FALSE, reasons.NO_REPORTS, message
     details = [text for worker in gang.silent[:4] if (text := _why_missing(gang, worker))]
-    missing = f"{len(gang.silent)} of {gang.workers} workers are missing" if gang.silent else "the gang is complete"
+    missing = f"{len(gang.silent)} of {gang.workers} workers are missing" if gang.silent else _complete(context)
     return FALSE, reasons.WAITING_FOR_WORKERS, "; ".join([missing, *details])
+
+
+def _complete(context: Context) -> str:
+    waiting = [
+        worker for worker in range(context.gang.workers)
+        if (report := context.gang.report(worker)) and not (report.checkpoints and report.checkpoints.quiet)
+    ]
+    if context.job.spec.checkpoint is None or not waiting:
+        return "the gang is complete"
+    return f"the gang is complete; {phrases.workers(waiting)} still looks at the checkpoints"
+
+
+def _misfits(gang: Gang, wrong: list[int]) -> str:
+    return (
+        f"{phrases.workers(wrong)} was started for another number of workers or ranks than the {gang.workers} x "
+        f"{gang.ranks_per_worker} of the spec; do not set HEDGEROW_WORKERS or HEDGEROW_NPROC in the template"
+    )
 
 
 def _why_missing(gang: Gang, worker: int) -> str:
@@ -144,11 +168,12 @@ def _stalled(context: Context, status: TrainingJobStatus) -> Said:
         return TRUE, incident.reason, f"{incident.message}. {incident.action}".strip()
     if stage not in (RUNNING, STARTING):
         return FALSE, reasons.NOT_MEASURED, "no attempt is running"
-    verdict = judge(context.gang, context.deadlines)
+    verdict = context.verdict
     if verdict.kind is Kind.HEALTHY:
         return FALSE, reasons.HEALTHY, verdict.message
-    reason = reasons.SUSPECT if verdict.kind is Kind.SUSPECT else verdict.reason
-    return UNKNOWN, reason, verdict.message
+    if verdict.kind is Kind.STALLED:
+        return UNKNOWN, reasons.SUSPECT, f"{verdict.message}; watched for as long as a restart would cost"
+    return UNKNOWN, reasons.SUSPECT if verdict.kind is Kind.SUSPECT else verdict.reason, verdict.message
 
 
 def _succeeded(status: TrainingJobStatus) -> Said:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from hedgerow.wire import CheckpointScan
+from hedgerow.wire import CHECKPOINT_NOT_VERIFIED, CheckpointScan, Report
 from hedgerow_operator.api import reasons
 from hedgerow_operator.api.status import CheckpointStatus, HistoryEntry
 from hedgerow_operator.api.times import format_time
@@ -13,6 +13,9 @@ from hedgerow_operator.core.ledger import lose_steps
 from hedgerow_operator.core.plan import Event
 from hedgerow_operator.core.step import Context, Step
 
+# Ends of attempts that the checkpoint may have caused; a lost node, say, is none of them.
+_SPEAK_AGAINST = (reasons.RANK_EXITED, reasons.STARTUP_TIMEOUT, reasons.NO_PROGRESS)
+
 
 def ready_scans(context: Context) -> list[CheckpointScan] | None:
     """The quiet checkpoint scan of every worker, or None while the gang is not complete and at rest.
@@ -21,7 +24,7 @@ def ready_scans(context: Context) -> list[CheckpointScan] | None:
     not begin again from nothing over checkpoints that nobody could look at.
     """
     gang, scans = context.gang, []
-    if not at_rest(gang):
+    if not at_rest(gang) or gang.strays:
         return None
     for worker in range(gang.workers):
         report = gang.report(worker)
@@ -38,9 +41,14 @@ def at_rest(gang: Gang) -> bool:
     """Whether every launcher is there, has no rank alive, and did not begin the current attempt yet."""
     for worker in range(gang.workers):
         report = gang.report(worker)
-        if report is None or not gang.idle(worker) or report.attempt >= gang.attempt:
+        if report is None or not gang.idle(worker) or report.attempt >= gang.attempt or misfit(gang, report):
             return False
     return True
+
+
+def misfit(gang: Gang, report: Report) -> bool:
+    """Whether this launcher was started for a gang of another shape."""
+    return (report.workers, report.ranks_per_worker) != (gang.workers, gang.ranks_per_worker)
 
 
 def judge_progress(context: Context, scans: Sequence[CheckpointScan]) -> Step:
@@ -54,8 +62,10 @@ def judge_progress(context: Context, scans: Sequence[CheckpointScan]) -> Step:
         return step
     step = _mark_bad(step, last)
     newest = choose(scans).chosen
-    newer = newest is not None and newest.step > _number(last.from_step)
-    return step.then(no_progress=0 if newer else status.no_progress + 1)
+    if newest is not None and newest.step > _number(last.from_step):
+        return step.then(no_progress=0)
+    # Of a layout that cannot be checked it is not known whether it is progress.
+    return step if _unverified(scans, last) else step.then(no_progress=status.no_progress + 1)
 
 
 def choose_checkpoint(step: Step, scans: Sequence[CheckpointScan]) -> Step:
@@ -73,15 +83,23 @@ def choose_checkpoint(step: Step, scans: Sequence[CheckpointScan]) -> Step:
     )
 
 
+def _unverified(scans: Sequence[CheckpointScan], last: HistoryEntry) -> bool:
+    return any(
+        candidate.validity == CHECKPOINT_NOT_VERIFIED and candidate.step > _number(last.from_step)
+        for scan in scans for candidate in scan.candidates
+    )
+
+
 def _unjudged(context: Context) -> HistoryEntry | None:
     history = context.status.history
     return history[-1] if history and history[-1].attempt > context.status.progress_judged else None
 
 
 def _mark_bad(step: Step, last: HistoryEntry) -> Step:
-    """An attempt that ended before its first step beyond the checkpoint speaks against the checkpoint."""
+    """An attempt whose ranks ended before the first step beyond the checkpoint speaks against the checkpoint."""
     path = step.status.resume_from
-    if path is None or (last.last_step is not None and last.last_step > _number(last.from_step)):
+    stepped = last.last_step is not None and last.last_step > _number(last.from_step)
+    if path is None or stepped or last.reason not in _SPEAK_AGAINST:
         return step
     bad = after_failure(step.status.bad_checkpoints, path)
     marked = [entry for entry in bad if entry.path == path and entry.failures >= BAD_AFTER_FAILURES]

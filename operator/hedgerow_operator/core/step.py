@@ -6,12 +6,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from hedgerow.wire import PHASE_INIT
 from hedgerow_operator.api.status import TrainingJobStatus
 from hedgerow_operator.api.times import format_time
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.gang import Gang
 from hedgerow_operator.core.plan import Event
 from hedgerow_operator.core.seen import Seen
+from hedgerow_operator.core.verdict import Verdict, judge
 
 PLACING = "Placing"
 GATHERING = "Gathering"
@@ -37,6 +39,11 @@ class Context(Struct, frozen=True, kw_only=True):
     def status(self) -> TrainingJobStatus:
         """The status as it was read."""
         return self.job.status
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the progress of the ranks says."""
+        return judge(self.gang, self.deadlines, speaks=PHASE_INIT in self.learned)
 
     @property
     def moment(self) -> str:

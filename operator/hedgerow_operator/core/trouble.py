@@ -5,7 +5,7 @@ from msgspec import Struct
 from hedgerow.wire import STAGE_STOPPED, STAGE_WAITING, STOP_FENCE, STOP_SIGNAL
 from hedgerow_operator.api import reasons
 from hedgerow_operator.core import phrases
-from hedgerow_operator.core.faults import FaultKind, first_exit, read_fault, same_on_all
+from hedgerow_operator.core.faults import FaultKind, fault_of, first_exit, same_on_all
 from hedgerow_operator.core.gang import Gang, RankView
 from hedgerow_operator.core.seen import WORKER_FAILED, WorkerSeen
 
@@ -39,11 +39,12 @@ def find_trouble(gang: Gang, starting: bool, running: bool) -> Trouble | None:
 
     starting: launchers were told to start the attempt; running: every one of them was seen to have done so.
     """
+    begun = starting or running
     return (
         _placement_trouble(gang)
-        or _worker_trouble(gang)
+        or _worker_trouble(gang, begun)
         or (_lost_ranks(gang) if running else None)
-        or (_rank_trouble(gang) if starting or running else None)
+        or (_rank_trouble(gang) if begun else None)
     )
 
 
@@ -53,24 +54,28 @@ def _placement_trouble(gang: Gang) -> Trouble | None:
         return Trouble(reason=reasons.WORKER_LOST, message="the workers were removed by somebody else", counted=False)
     if placement.ended == WORKER_FAILED and not any(worker.phase == WORKER_FAILED for worker in placement.workers):
         preempted = any(worker.disrupted for worker in placement.workers)
+        # Failed pods stay; one that is going or gone was deleted, which is what failed the placement.
+        deleted = any(worker.terminating for worker in placement.workers) or bool(_missing(gang))
         return Trouble(
-            reason=reasons.PREEMPTED if preempted else reasons.PLACEMENT_FAILED,
+            reason=reasons.PREEMPTED if preempted else reasons.WORKER_LOST if deleted else reasons.PLACEMENT_FAILED,
             message=f"the placement failed: {placement.ended_reason or 'no reason given'}",
-            counted=not preempted and not any(worker.terminating for worker in placement.workers),
+            counted=not preempted and not deleted,
         )
     if placement.removing:
         return Trouble(reason=reasons.WORKER_LOST, message="somebody else is removing the workers", counted=False)
     return None
 
 
-def _worker_trouble(gang: Gang) -> Trouble | None:
+def _worker_trouble(gang: Gang, begun: bool) -> Trouble | None:
+    """The strongest account first: when one worker fails, the others are often being removed because of it."""
     workers = gang.placement.workers if gang.placement else ()
-    for worker in workers:
-        found = _one_worker(gang, worker)
-        if found:
-            return found
-    missing = [index for index in range(gang.workers) if gang.worker(index) is None]
-    if missing and any(gang.report(index) is not None for index in missing):
+    for look in (_node_lost, _preempted, _failed, _terminating):
+        for worker in workers:
+            found = look(gang, worker)
+            if found:
+                return found
+    missing = _missing(gang)
+    if missing and (begun or any(gang.report(index) is not None for index in missing)):
         return Trouble(
             reason=reasons.WORKER_LOST,
             message=f"{phrases.workers(missing)} was deleted",
@@ -80,22 +85,54 @@ def _worker_trouble(gang: Gang) -> Trouble | None:
     return None
 
 
-def _one_worker(gang: Gang, worker: WorkerSeen) -> Trouble | None:
-    ranks = gang.ranks_of(worker.index)
-    name = f"worker {worker.index} ({worker.name})"
-    if worker.disrupted and (worker.terminating or worker.phase == WORKER_FAILED):
-        return Trouble(reason=reasons.PREEMPTED, message=f"{name} was preempted or evicted", ranks=ranks,
-                       node=worker.node, counted=False)
-    if (worker.node_silent or worker.node_gone) and worker.index not in gang.fresh:
-        state = "is gone" if worker.node_gone else "cannot be asked"
-        message = f"node {worker.node} of {name} {state}, its launcher is silent"
-        return Trouble(reason=reasons.NODE_LOST, message=message, ranks=ranks, node=worker.node, exclude=True)
-    if worker.terminating:
-        return Trouble(reason=reasons.WORKER_LOST, message=f"{name} is being deleted", ranks=ranks, node=worker.node,
-                       counted=False)
-    if worker.phase == WORKER_FAILED:
-        return _failed_worker(worker, name, ranks)
-    return None
+def _missing(gang: Gang) -> list[int]:
+    return [index for index in range(gang.workers) if gang.worker(index) is None]
+
+
+def _node_lost(gang: Gang, worker: WorkerSeen) -> Trouble | None:
+    """A node that cannot be asked may still train. It counts as lost when its launcher is silent too, and the place has
+    given the worker up, or the others show that it does not train: they are heard, and stand still since.
+    """
+    if not gang.listened or worker.index in gang.fresh:
+        return None
+    if not (worker.node_gone or (worker.node_silent and (worker.terminating or _missed(gang, worker)))):
+        return None
+    state = "is gone" if worker.node_gone else "cannot be asked"
+    return Trouble(
+        reason=reasons.NODE_LOST,
+        message=f"node {worker.node} of {_name(worker)} {state}, its launcher is silent",
+        ranks=gang.ranks_of(worker.index), node=worker.node, exclude=True,
+    )
+
+
+def _missed(gang: Gang, worker: WorkerSeen) -> bool:
+    """Whether other launchers are heard, and none of their ranks has progressed since this worker's was heard."""
+    silence = gang.silence(worker.index)
+    return bool(gang.fresh) and all((rank.report.progress_age or 0.0) + rank.age >= silence for rank in gang.live)
+
+
+def _preempted(gang: Gang, worker: WorkerSeen) -> Trouble | None:
+    if not (worker.disrupted and (worker.terminating or worker.phase == WORKER_FAILED)):
+        return None
+    return Trouble(reason=reasons.PREEMPTED, message=f"{_name(worker)} was preempted or evicted",
+                   ranks=gang.ranks_of(worker.index), node=worker.node, counted=False)
+
+
+def _failed(gang: Gang, worker: WorkerSeen) -> Trouble | None:
+    if worker.phase != WORKER_FAILED or worker.terminating:
+        return None
+    return _failed_worker(worker, _name(worker), gang.ranks_of(worker.index))
+
+
+def _terminating(gang: Gang, worker: WorkerSeen) -> Trouble | None:
+    if not worker.terminating:
+        return None
+    return Trouble(reason=reasons.WORKER_LOST, message=f"{_name(worker)} is being deleted",
+                   ranks=gang.ranks_of(worker.index), node=worker.node, counted=False)
+
+
+def _name(worker: WorkerSeen) -> str:
+    return f"worker {worker.index} ({worker.name})"
 
 
 def _failed_worker(worker: WorkerSeen, name: str, ranks: tuple[int, ...]) -> Trouble:
@@ -144,11 +181,11 @@ def _lost_ranks(gang: Gang) -> Trouble | None:
 
 
 def _exited_rank(gang: Gang) -> Trouble | None:
-    first = first_exit(gang.ranks)
+    first = first_exit(gang.ranks, EXIT_SETTLE_SECONDS)
     if first is None:
         return None
     everywhere = same_on_all(gang.ranks, gang.expected)
-    fault = read_fault(first.report.output_tail)
+    fault = fault_of(first.report)
     all_ended = len(gang.ranks) == gang.expected and not gang.live
     return Trouble(
         reason=reasons.RANK_EXITED,
@@ -158,7 +195,7 @@ def _exited_rank(gang: Gang) -> Trouble | None:
         in_place=True,
         fault=everywhere or (fault.text if fault.kind is FaultKind.APPLICATION else None),
         hopeless=everywhere is not None,
-        settled=all_ended or first.exited_seconds >= EXIT_SETTLE_SECONDS,
+        settled=all_ended or max(rank.exited_seconds for rank in gang.ranks if rank.failed) >= EXIT_SETTLE_SECONDS,
     )
 
 

@@ -1,21 +1,26 @@
 """Healthy, Suspect, Stalled or NotMeasured: two independent evidences, or a much longer silence."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from enum import StrEnum
 
 from msgspec import Struct
 
-from hedgerow.wire import PHASE_INIT
+from hedgerow.wire import PHASE_ENDING, PHASE_INIT, PHASE_STEP
 from hedgerow_operator.api import reasons
 from hedgerow_operator.core import phrases
-from hedgerow_operator.core.activity import Computing, computing, describe
+from hedgerow_operator.core.activity import ENOUGH_SHARE, Computing, computing, describe, idle_for
 from hedgerow_operator.core.culprit import Culprit, find_culprit
 from hedgerow_operator.core.gang import Gang, RankView
 
 # Without a measurable second evidence the deadline must be passed this many times over.
 UNMEASURED_FACTOR = 3.0
-# A rank alone is judged while its peers go on only when it is this many deadlines behind.
+# A rank alone is judged while its peers go on only when it is this many deadlines behind, and this many steps:
+# ranks that wait for each other are never more than one apart.
 ALONE_FACTOR = 5.0
+ALONE_STEPS = 2
+
+_BY_PHASE = {PHASE_INIT: reasons.STARTUP_TIMEOUT, PHASE_ENDING: reasons.ENDING_TIMEOUT}
 
 
 class Kind(StrEnum):
@@ -41,22 +46,37 @@ class Verdict(Struct, frozen=True, kw_only=True):
     still_seconds: float = 0.0
 
 
-def judge(gang: Gang, deadlines: Mapping[str, float]) -> Verdict:
-    """The verdict on the live ranks that are heard. ``deadlines``: seconds by phase; unknown phases never pass."""
+def judge(gang: Gang, deadlines: Mapping[str, float], speaks: bool = False) -> Verdict:
+    """The verdict on the live ranks that are heard. ``deadlines``: seconds by phase; unknown phases never pass.
+
+    speaks: the job has reported progress in an earlier attempt, so that a start without any is no missing beat().
+    """
     live = gang.live
     if not live:
         return Verdict(kind=Kind.NOT_MEASURED, reason=reasons.NOT_MEASURED, message="no live rank is heard")
+    if any(rank.exited and not rank.failed for rank in gang.ranks):
+        return _ending(gang, deadlines)
     overdue = [rank for rank in live if _overdue(rank, deadlines)]
     if not overdue:
         return _progressing(gang)
     if len(overdue) < len(live):
         return _some_overdue(gang, overdue, deadlines)
+    if not speaks and _mute(overdue, deadlines):
+        return Verdict(
+            kind=Kind.NOT_MEASURED,
+            reason=reasons.NOT_MEASURED,
+            message="no rank has ever reported progress: call hedgerow.beat(step=…) in the training loop",
+        )
     return _all_overdue(gang, deadlines)
 
 
 def _overdue(rank: RankView, deadlines: Mapping[str, float], factor: float = 1.0) -> bool:
-    limit = deadlines.get(rank.report.phase)
-    return limit is not None and rank.report.progress_age is not None and rank.report.progress_age > factor * limit
+    limit = _limit(rank, deadlines)
+    return rank.report.progress_age is not None and rank.report.progress_age > factor * limit
+
+
+def _limit(rank: RankView, deadlines: Mapping[str, float]) -> float:
+    return deadlines.get(rank.report.phase, float("inf"))
 
 
 def _progressing(gang: Gang) -> Verdict:
@@ -73,42 +93,74 @@ def _some_overdue(gang: Gang, overdue: list[RankView], deadlines: Mapping[str, f
     """Peers go on: a rank alone is stalled only when it is far behind and does nothing."""
     alone = [
         rank for rank in overdue
-        if _overdue(rank, deadlines, ALONE_FACTOR) and _frozen(rank, deadlines)
+        if _overdue(rank, deadlines, ALONE_FACTOR) and _frozen(rank, deadlines) and _left_behind(rank, gang, deadlines)
     ]
     if not alone:
         return _progressing(gang)
     numbers = tuple(rank.rank for rank in alone)
     culprit = Culprit(ranks=numbers, why=f"{phrases.ranks(numbers)} stands still while the others go on")
-    return _stalled(gang, alone, deadlines, culprit)
+    return _stalled(alone, deadlines, culprit)
+
+
+def _left_behind(rank: RankView, gang: Gang, deadlines: Mapping[str, float]) -> bool:
+    """Whether peers step on without this rank; peers that only have a longer deadline (they save, say) do not."""
+    step = -1 if rank.report.step is None else rank.report.step
+    return any(
+        peer.report.step is not None and peer.report.step >= step + ALONE_STEPS
+        for peer in gang.live if peer.report.phase == PHASE_STEP and not _overdue(peer, deadlines)
+    )
+
+
+def _ending(gang: Gang, deadlines: Mapping[str, float]) -> Verdict:
+    """Some ranks have ended well. The others get the time of the phase ``ending``, or of their own if that is longer,
+    from the last sign of progress: a step of theirs, or the end of another.
+    """
+    newest = min(rank.exited_seconds for rank in gang.ranks if rank.exited and not rank.failed)
+    limit = deadlines.get(PHASE_ENDING, float("inf"))
+    live = [_as_ending(rank, newest, limit, deadlines) for rank in gang.live]
+    if not all(_overdue(rank, deadlines) for rank in live):
+        return _progressing(gang)
+    ended = phrases.ranks(rank.rank for rank in gang.ranks if rank.exited)
+    numbers = tuple(rank.rank for rank in live)
+    culprit = Culprit(ranks=numbers, why=f"{ended} ended with exit code 0, {phrases.ranks(numbers)} did not end")
+    return _all_still(gang, live, deadlines, culprit)
+
+
+def _as_ending(rank: RankView, newest: float, limit: float, deadlines: Mapping[str, float]) -> RankView:
+    age = rank.report.progress_age
+    still = None if age is None else max(0.0, min(age, newest - rank.age))
+    own = deadlines.get(rank.report.phase, float("inf"))
+    phase = rank.report.phase if own > limit else PHASE_ENDING
+    return RankView(rank=rank.rank, worker=rank.worker, node=rank.node, age=rank.age,
+                    report=replace(rank.report, phase=phase, progress_age=still))
 
 
 def _all_overdue(gang: Gang, deadlines: Mapping[str, float]) -> Verdict:
-    kinds = {rank.rank: computing(rank.report, deadlines[rank.report.phase]) for rank in gang.live}
     silent = tuple(rank for worker in gang.silent for rank in gang.ranks_of(worker))
+    return _all_still(gang, list(gang.live), deadlines, find_culprit(gang.live, silent))
+
+
+def _all_still(gang: Gang, live: list[RankView], deadlines: Mapping[str, float], culprit: Culprit) -> Verdict:
+    """Every live rank is overdue: a stall if none of them shows work."""
+    kinds = {rank.rank: computing(rank.report, deadlines[rank.report.phase]) for rank in live}
     if Computing.STOPPED in kinds.values():
-        return _stalled(gang, list(gang.live), deadlines, find_culprit(gang.live, silent))
+        return _stalled(live, deadlines, culprit)
     active = [rank for rank, kind in kinds.items() if kind is Computing.ACTIVE]
     unknown = [rank for rank, kind in kinds.items() if kind is Computing.UNKNOWN]
     if active:
-        return _suspect(gang, deadlines, f"{phrases.ranks(active)} still shows work, so nothing is done")
-    unmeasured = all(_overdue(rank, deadlines, UNMEASURED_FACTOR) for rank in gang.live)
+        return _suspect(live, deadlines, f"{phrases.ranks(active)} still shows work, so nothing is done")
+    unmeasured = all(_overdue(rank, deadlines, UNMEASURED_FACTOR) for rank in live)
     if unknown and not unmeasured:
         return _suspect(
-            gang, deadlines,
+            live, deadlines,
             f"whether {phrases.ranks(unknown)} computes cannot be told, so the deadline must pass "
             f"{UNMEASURED_FACTOR:.0f} times over",
         )
-    if unknown and _no_source(gang):
-        return Verdict(
-            kind=Kind.NOT_MEASURED,
-            reason=reasons.NOT_MEASURED,
-            message="no rank has ever reported progress: call hedgerow.beat(step=…) in the training loop",
-        )
-    return _stalled(gang, list(gang.live), deadlines, find_culprit(gang.live, silent))
+    return _stalled(live, deadlines, culprit)
 
 
-def _suspect(gang: Gang, deadlines: Mapping[str, float], because: str) -> Verdict:
-    latest = _latest(gang.live)
+def _suspect(live: list[RankView], deadlines: Mapping[str, float], because: str) -> Verdict:
+    latest = _latest(live)
     return Verdict(
         kind=Kind.SUSPECT,
         reason=reasons.NO_PROGRESS,
@@ -118,13 +170,12 @@ def _suspect(gang: Gang, deadlines: Mapping[str, float], because: str) -> Verdic
     )
 
 
-def _stalled(gang: Gang, still: list[RankView], deadlines: Mapping[str, float], culprit: Culprit) -> Verdict:
+def _stalled(still: list[RankView], deadlines: Mapping[str, float], culprit: Culprit) -> Verdict:
     latest = _latest(still)
     stopped = any(
         computing(rank.report, 0.0) is Computing.STOPPED for rank in still if rank.rank in culprit.ranks
     )
-    starting = latest.report.phase == PHASE_INIT
-    reason = reasons.RANK_STOPPED if stopped else reasons.STARTUP_TIMEOUT if starting else reasons.NO_PROGRESS
+    reason = reasons.RANK_STOPPED if stopped else _BY_PHASE.get(latest.report.phase, reasons.NO_PROGRESS)
     shown = [rank for rank in still if rank.rank in culprit.ranks] or still[:1]
     evidence = (
         _standstill(latest, deadlines),
@@ -163,5 +214,8 @@ def _frozen(rank: RankView, deadlines: Mapping[str, float]) -> bool:
     return kind in (Computing.FROZEN, Computing.STOPPED)
 
 
-def _no_source(gang: Gang) -> bool:
-    return all(rank.report.source is None and rank.report.beats == 0 for rank in gang.live)
+def _mute(overdue: list[RankView], deadlines: Mapping[str, float]) -> bool:
+    """Whether nothing was ever said, and not all ranks have been idle for so long that they cannot be training."""
+    if any(rank.report.source is not None or rank.report.beats for rank in overdue):
+        return False
+    return not all(idle_for(rank.report, ENOUGH_SHARE * _limit(rank, deadlines)) for rank in overdue)

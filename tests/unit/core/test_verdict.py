@@ -2,9 +2,8 @@
 
 import pytest
 
-from hedgerow import wire
 from hedgerow_operator.core.verdict import Kind, judge
-from tests.unit.core.builders import frozen, make_gang, make_rank, stack
+from tests.unit.core.builders import exited, frozen, make_gang, make_rank, stack
 
 DEADLINES = {"step": 10.0, "checkpoint": 600.0, "eval": 600.0, "init": 1800.0, "first-step": 1800.0}
 
@@ -34,11 +33,19 @@ CASES = {
         [frozen(0, phase="init", age=900.0, step=None, beats=0)], Kind.HEALTHY),
     "a phase that nobody has a limit for never passes": ([frozen(0, phase="upload", age=9999.0)], Kind.HEALTHY),
     "one rank far behind that does nothing while peers go on is a stall": (
-        [make_rank(0), make_rank(1), frozen(2, age=60.0)], Kind.STALLED),
+        [make_rank(0), make_rank(1), frozen(2, age=60.0, step=30)], Kind.STALLED),
+    "ranks that wait while another saves for long, as it said it would, are not left behind": (
+        [frozen(0, phase="checkpoint", age=60.0), frozen(1, age=60.0), frozen(2, age=60.0)], Kind.HEALTHY),
+    "ranks that wait while another starts slowly are not left behind": (
+        [frozen(0, phase="init", age=60.0, step=None, beats=0), frozen(1, age=60.0)], Kind.HEALTHY),
     "one rank behind that works while peers go on is not": (
         [make_rank(0), frozen(1, age=60.0, io_idle_seconds=0.0)], Kind.HEALTHY),
     "a job that never reports progress is not measured, however long it takes": (
         [make_rank(0, beats=0, step=None, phase="init", source=None, progress_age=9999.0)], Kind.NOT_MEASURED),
+    "a job that never reports progress and computes with a still stack is not measured": (
+        [frozen(0, beats=0, step=None, phase="init", source=None, age=9999.0, idle_seconds=0.0)], Kind.NOT_MEASURED),
+    "a job that has done nothing at all since its start is stalled": (
+        [frozen(0, beats=0, step=None, phase="init", source=None, age=1801.0)], Kind.STALLED),
     "no live rank heard is not measured": ([], Kind.NOT_MEASURED),
 }
 
@@ -100,5 +107,38 @@ def test_a_silent_worker_among_ranks_that_progress_is_not_measured() -> None:
 
 
 def test_no_report_of_an_exited_rank_counts_as_progress() -> None:
-    gang = make_gang(make_rank(0, state=wire.RANK_EXITED, exit_code=0), frozen(1))
-    assert judge(gang, DEADLINES).kind is Kind.STALLED
+    assert judge(make_gang(exited(0), frozen(1)), DEADLINES).kind is Kind.STALLED
+
+
+def test_a_start_without_progress_is_a_stall_in_a_job_that_has_reported_progress_before() -> None:
+    mute = frozen(0, beats=0, step=None, phase="init", source=None, age=50.0, idle_seconds=0.0)
+    assert judge(make_gang(mute), {"init": 20.0}).kind is Kind.NOT_MEASURED
+    assert judge(make_gang(mute), {"init": 20.0}, speaks=True).kind is Kind.STALLED
+
+
+ENDINGS = {
+    "the others get the time of the phase ending": (
+        [exited(0, 0, ago=500.0), frozen(1, age=500.0)], Kind.HEALTHY, ""),
+    "and no more": ([exited(0, 0, ago=700.0), frozen(1, age=700.0)], Kind.STALLED, "EndingTimeout"),
+    "counted from the last exit": (
+        [exited(0, 0, ago=700.0), exited(2, 0, ago=100.0), frozen(1, age=700.0)], Kind.HEALTHY, ""),
+    "others that still step are healthy, however long ago the first ended": (
+        [exited(0, 0, ago=9000.0), make_rank(1)], Kind.HEALTHY, ""),
+    "one that still writes is not ended by force": (
+        [exited(0, 0, ago=9000.0), frozen(1, age=9000.0, io_idle_seconds=0.0)], Kind.SUSPECT, "NoProgress"),
+    "one in a phase with a longer limit has that": (
+        [exited(0, 0, ago=700.0), frozen(1, age=700.0, phase="upload")], Kind.HEALTHY, ""),
+}
+
+
+@pytest.mark.parametrize("case", ENDINGS)
+def test_when_some_ranks_have_ended_well(case: str) -> None:
+    ranks, kind, reason = ENDINGS[case]
+    verdict = judge(make_gang(*ranks), {**DEADLINES, "ending": 600.0, "upload": 3600.0})
+    assert (verdict.kind, verdict.reason) == (kind, reason or "Healthy")
+
+
+def test_the_ranks_that_do_not_end_are_named() -> None:
+    verdict = judge(make_gang(exited(0, 0, ago=700.0), frozen(1, age=700.0)), {**DEADLINES, "ending": 600.0})
+    assert (verdict.ranks, verdict.evidence[1]) == (
+        (1,), "rank 0 ended with exit code 0, rank 1 did not end")
