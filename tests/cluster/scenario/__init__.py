@@ -1,0 +1,1 @@
+"""Training jobs on the real cluster: applied, harmed, and watched from outside."""
