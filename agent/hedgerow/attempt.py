@@ -82,11 +82,6 @@ class Attempt:
         codes = [rank.exit_code for rank in self.ranks]
         return next((code for code in codes if code), 0)
 
-    @property
-    def all_succeeded(self) -> bool:
-        """Whether every rank has ended, with 0."""
-        return not self._failure and all(rank.exit_code == 0 for rank in self.ranks)
-
     def stop(self, cause: str, kill: bool, grace_seconds: float, now: float) -> None:
         """End all ranks; what is under way can only become faster."""
         if self._empty:

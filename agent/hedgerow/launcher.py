@@ -11,7 +11,7 @@ import signal
 import sys
 from typing import Any, Callable, List, Mapping, Optional
 
-from hedgerow import fence, machine, pack, reports, system_calls, wire
+from hedgerow import fence, leaving, machine, pack, reports, system_calls, wire
 from hedgerow.attempt import Attempt, Place
 from hedgerow.log import say
 from hedgerow.membership import Membership
@@ -23,13 +23,10 @@ from hedgerow.scanner import Scanner
 TICK_SECONDS = 0.25
 STOPPING_TICK_SECONDS = 0.02
 SCAN_SECONDS = 5.0
-# Ranks that all ended well, and no operator for this long: nobody is left to say finish.
-SILENT_OPERATOR_SECONDS = 60.0
 # Of the time between the platform's TERM and its KILL, this much is for our own last report.
 OWN_GRACE_SECONDS = 2.0
 _OUTPUT_WAIT_SECONDS = 0.2
 _USAGE = 2
-_TERMINATED = 128 + int(signal.SIGTERM)
 
 
 class Launcher:
@@ -223,7 +220,7 @@ class Launcher:
     def _leave_if_done(self, now: float) -> None:
         if self._running() is not None:
             return
-        code = self._code_to_leave_with(now)
+        code = leaving.exit_code(self._situation(now))
         if code is None:
             return
         if self._leaving is None:
@@ -233,20 +230,16 @@ class Launcher:
         if told or now >= self._leaving.until:
             self._exit_code = code
 
-    def _code_to_leave_with(self, now: float) -> Optional[int]:
-        """Why there may be nothing more to do, once nothing runs."""
+    def _situation(self, now: float) -> leaving.Situation:
         attempt = self._attempt
-        if self._finish_code is not None:
-            return self._finish_code
-        if self._signalled:
-            return 0 if attempt is not None and attempt.all_succeeded else _TERMINATED
-        if attempt is None:
-            return None
-        if not self._options.has_operator:
-            return attempt.worst_exit_code
-        if attempt.all_succeeded and now - self._heard >= SILENT_OPERATOR_SECONDS:
-            return 0
-        return None
+        return leaving.Situation(
+            has_operator=self._options.has_operator,
+            finish_code=self._finish_code,
+            signalled=self._signalled,
+            began=attempt is not None,
+            worst_exit_code=attempt.worst_exit_code if attempt is not None else 0,
+            silence=now - self._heard,
+        )
 
     # Facts
 

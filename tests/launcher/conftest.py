@@ -32,7 +32,12 @@ def launch(tmp_path: Path, archive: Path, operator: OperatorDouble) -> Iterator[
     started: list[LauncherProcess] = []
 
     def start(
-        *command: str, worker: int = 0, reports: bool = True, options: tuple[str, ...] = (), **settings: str
+        *command: str,
+        worker: int = 0,
+        reports: bool = True,
+        options: tuple[str, ...] = (),
+        out: int | None = None,
+        **settings: str,
     ) -> LauncherProcess:
         folder = tmp_path / f"worker-{worker}"
         folder.mkdir(exist_ok=True)
@@ -40,7 +45,7 @@ def launch(tmp_path: Path, archive: Path, operator: OperatorDouble) -> Iterator[
             folder, archive, operator if reports else None, HEDGEROW_WORKER=str(worker), **settings
         )
         started.append(launcher)
-        return launcher.start(*command, options=options)
+        return launcher.start(*command, options=options, out=out)
 
     yield start
     for launcher in started:

@@ -25,7 +25,7 @@ class LauncherProcess:
         self.operator = operator
         self.process: subprocess.Popen[bytes] | None = None
 
-    def start(self, *command: str, options: tuple[str, ...] = ()) -> LauncherProcess:
+    def start(self, *command: str, options: tuple[str, ...] = (), out: int | None = None) -> LauncherProcess:
         variables = {
             name: value for name, value in os.environ.items() if not name.startswith(("HEDGEROW_", "PYTHONPATH"))
         }
@@ -39,11 +39,11 @@ class LauncherProcess:
                 HEDGEROW_ADDRESS="127.0.0.1",
             )
         variables.update(self.settings)
-        with self.path("out").open("ab") as out, self.path("err").open("ab") as err:
+        with self.path("out").open("ab") as out_file, self.path("err").open("ab") as err:
             self.process = subprocess.Popen(
                 [sys.executable, str(self.archive), "run", *options, "--", *command],
                 env=variables,
-                stdout=out,
+                stdout=out_file if out is None else out,
                 stderr=err,
                 cwd=self.folder,
             )

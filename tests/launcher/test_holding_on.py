@@ -141,3 +141,18 @@ def test_output_of_several_ranks_never_mixes_within_a_line(launch: Launch) -> No
     launcher = launch(*python(code), reports=False, HEDGEROW_NPROC="3")
     assert launcher.wait() == 0
     assert sorted(launcher.out.splitlines()) == sorted(f"rank {r} line {n}" for r in range(3) for n in range(20))
+
+
+def test_nobody_reading_the_output_holds_up_no_report(launch: Launch, operator: OperatorDouble) -> None:
+    operator.command(begin())
+    read, write = os.pipe()
+    try:
+        launch(*python("print('x' * 1_000_000)"), out=write)
+        reports = [operator.wait_for(lambda r: r.ranks)]
+        for _ in range(3):
+            reports.append(operator.wait_for(lambda r: True, after=reports[-1].seq))
+        assert reports[-1].ranks[0].state != wire.RANK_EXITED, "it is blocked by its own output, as without a launcher"
+        assert len(os.read(read, 65536)) > 0
+    finally:
+        os.close(write)
+        os.close(read)
