@@ -47,7 +47,7 @@ def test_the_columns_are_those_of_kubectl() -> None:
     assert table([TRAINING, job("fresh")], wide=False, now=NOW) == [
         "NAME   STATE    REASON    STEP  RANKS  RESTARTS  CHECKPOINT  GOODPUT  AGE",
         "run    Running  Training  37    4/4    1         30          91       3m20s",
-        "fresh                                  0                               3m20s",
+        "fresh                                  0                              3m20s",
     ]
 
 
