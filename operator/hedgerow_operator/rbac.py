@@ -68,8 +68,8 @@ RIGHTS = (
         scope="namespace",
         group="",
         resource="events",
-        verbs=("get", "create", "patch"),
-        why="tells people, and counts repetitions",
+        verbs=("get", "list", "create", "patch"),
+        why="tells people and counts repetitions; reads why Kubernetes cannot make a worker (quota, Pod Security)",
     ),
     Right(
         scope="cluster",

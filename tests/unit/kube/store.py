@@ -19,6 +19,7 @@ class Store:
         self.calls: list[tuple[str, str]] = []
         self.failing: Exception | None = None
         self.review: Fields = {}
+        self.deleted: list[tuple[str, str, int | None, str]] = []
         self._version = 0
 
     def put(self, path: str, fields: Fields) -> Fields:
@@ -59,6 +60,22 @@ class Store:
     async def merge(self, path: str, patch: Fields) -> Fields:
         self._called("PATCH", path)
         return self.put(path, {**self.objects[path], **patch})
+
+    async def list(self, path: str, labels: str = "", fields: str = "") -> list[Fields]:
+        self._called("LIST", path)
+        inside = [entry for place, entry in self.objects.items() if place.rpartition("/")[0] == path]
+        pairs = [pair.partition("=") for pair in labels.split(",") if pair]
+        return copy.deepcopy(
+            [
+                entry
+                for entry in inside
+                if all((entry["metadata"].get("labels") or {}).get(key) == value for key, _, value in pairs)
+            ]
+        )
+
+    async def delete(self, path: str, *, uid: str, grace_seconds: int | None = None, propagation: str = "") -> None:
+        self._called("DELETE", path)
+        self.deleted.append((path.rpartition("/")[2], uid, grace_seconds, propagation))
 
     def _called(self, verb: str, path: str) -> None:
         self.calls.append((verb, path))

@@ -59,10 +59,11 @@ class Api:
                 return None
             raise
 
-    async def list(self, path: str, selector: str = "") -> list[Fields]:
-        """Every object of the collection at ``path`` that the label selector selects; one consistent snapshot."""
+    async def list(self, path: str, labels: str = "", fields: str = "") -> list[Fields]:
+        """Every object of the collection at ``path`` that both selectors select; one consistent snapshot."""
         items: list[Fields] = []
-        query = {"labelSelector": selector, "limit": str(PAGE_SIZE)}
+        selectors = {"labelSelector": labels, "fieldSelector": fields}
+        query = {name: text for name, text in selectors.items() if text} | {"limit": str(PAGE_SIZE)}
         while True:
             page = await self._call("GET", path, query=query)
             items += page.get("items") or []

@@ -8,10 +8,10 @@ from typing import Any
 from msgspec import Struct
 
 from hedgerow_operator.adapters.kube.nodes import FINE, NodeFacts
-from hedgerow_operator.adapters.kube.pods import worker_seen
+from hedgerow_operator.adapters.kube.pods import worker_index, worker_seen
 from hedgerow_operator.api.labels import LABEL_PLACEMENT
 from hedgerow_operator.api.times import parse_time
-from hedgerow_operator.core.seen import PlacementSeen
+from hedgerow_operator.core.seen import WORKER_PENDING, PlacementSeen, WorkerSeen
 
 Fields = dict[str, Any]
 
@@ -25,11 +25,15 @@ OUTCOMES = {
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """What is left of one placement: its Jobs (one, unless somebody copied it) and pods."""
+    """What is left of one placement: its Jobs (one, unless somebody copied it) and pods.
+
+    blocked: why the Job controller cannot make the pods that are missing, in its own words; empty: it does not say.
+    """
 
     attempt: int
     jobs: tuple[Fields, ...] = ()
     pods: tuple[Fields, ...] = ()
+    blocked: str = ""
 
 
 def sort_by_placement(jobs: Iterable[Fields], pods: Iterable[Fields]) -> tuple[Found, ...]:
@@ -47,7 +51,12 @@ def placement_seen(found: Found, wrapped: str, nodes: Mapping[str, NodeFacts], n
     job = found.jobs[0] if found.jobs else None
     ended, reason = ("", "") if job is None else _ended(job)
     created = min(_created(entry) for entry in (*found.jobs, *found.pods))
-    workers = (worker_seen(pod, wrapped, nodes.get(node_name(pod), FINE), now) for pod in found.pods)
+    workers = [worker_seen(pod, wrapped, nodes.get(node_name(pod), FINE), now) for pod in found.pods]
+    if found.blocked:
+        waiting = f"cannot be created: {found.blocked}"
+        workers += [
+            WorkerSeen(index=index, name="", phase=WORKER_PENDING, waiting=waiting) for index in missing_workers(found)
+        ]
     return PlacementSeen(
         attempt=found.attempt,
         workers=tuple(sorted(workers, key=lambda worker: (worker.index, worker.name))),
@@ -56,6 +65,14 @@ def placement_seen(found: Found, wrapped: str, nodes: Mapping[str, NodeFacts], n
         ended_reason=reason,
         age_seconds=max(0.0, now - created),
     )
+
+
+def missing_workers(found: Found) -> list[int]:
+    """Indexes without a pod that the Job controller should have made by now; none once the Job ends or goes."""
+    if not found.jobs or "deletionTimestamp" in found.jobs[0]["metadata"] or _ended(found.jobs[0])[0]:
+        return []
+    made = {worker_index(pod) for pod in found.pods}
+    return [index for index in range(found.jobs[0]["spec"]["completions"]) if index not in made]
 
 
 def node_name(pod: Fields) -> str:

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
 from hedgerow_operator.adapters.kube import paths
 from hedgerow_operator.adapters.kube.api import Api, Fields, Rejected
 from hedgerow_operator.adapters.kube.nodes import Nodes
-from hedgerow_operator.adapters.kube.observe import Found, node_name, placement_seen, sort_by_placement
+from hedgerow_operator.adapters.kube.observe import (
+    Found,
+    missing_workers,
+    node_name,
+    placement_seen,
+    sort_by_placement,
+)
 from hedgerow_operator.api.labels import LABEL_JOB_UID, LABEL_PLACEMENT, placement_name
 from hedgerow_operator.api.pod_template import read_template, wrapped_name
 from hedgerow_operator.api.training_job import TrainingJob
@@ -30,7 +38,8 @@ class KubeRuntime:
 
     async def placements(self, job: TrainingJob) -> tuple[PlacementSeen, ...]:
         assert job.spec.kubernetes is not None
-        found = await self._find(job, f"{LABEL_JOB_UID}={job.metadata.uid}")
+        listed = await self._find(job, f"{LABEL_JOB_UID}={job.metadata.uid}")
+        found = [await self._explained(entry) for entry in listed]
         facts = await self._nodes.facts(node_name(pod) for entry in found for pod in entry.pods if node_name(pod))
         wrapped = wrapped_name(read_template(job.spec.kubernetes.template))
         now = self._clock()
@@ -60,6 +69,19 @@ class KubeRuntime:
         except Rejected as error:
             raise Unreachable(f"Jobs and pods of namespace {namespace} cannot be listed: {error}") from error
         return sort_by_placement(jobs, pods)
+
+    async def _explained(self, found: Found) -> Found:
+        """With the Job controller's last word on why pods are missing: a full quota, Pod Security, an admission."""
+        if not missing_workers(found):
+            return found
+        metadata = found.jobs[0]["metadata"]
+        wanted = f"involvedObject.uid={metadata['uid']},reason=FailedCreate"
+        try:
+            events = await self._api.list(paths.events(metadata["namespace"]), fields=wanted)
+        except Rejected:
+            return found
+        newest = max(events, key=lambda event: event.get("lastTimestamp") or "", default={})
+        return msgspec.structs.replace(found, blocked=newest.get("message") or "")
 
     async def _check_ours(self, job: TrainingJob, attempt: int) -> None:
         name = placement_name(job.metadata.name, attempt)

@@ -1,0 +1,57 @@
+"""What the operator is told at its start, and what it says to nonsense."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+from click.testing import CliRunner
+
+from hedgerow_operator import logs
+from hedgerow_operator.main import main
+
+GOOD = ["--report-url=http://hedgerow:8080", "--inject-image=example/hedgerow:1"]
+
+
+@pytest.fixture(autouse=True)
+def restored_logging() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:], root.level = handlers, level
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        pytest.param([*GOOD, "--report-url=hedgerow:8080"], "--report-url: 'hedgerow:8080' is not", id="no scheme"),
+        pytest.param([*GOOD, "--report-url=http://x/v1/reports"], "is not the address of a server", id="with a path"),
+        pytest.param([*GOOD, "--inject-image="], "--inject-image: is empty", id="no image"),
+        pytest.param(GOOD[:1], "Missing option '--inject-image'", id="an option is missing"),
+        pytest.param([*GOOD, "--listen-port=0"], "not in the range", id="no port"),
+    ],
+)
+def test_nonsense_is_refused_in_a_sentence(arguments: list[str], sentence: str) -> None:
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 2
+    assert sentence in result.output
+    assert "Traceback" not in result.output
+
+
+def test_without_a_cluster_it_says_how_to_name_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBECONFIG", "/nowhere/config")
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    result = CliRunner().invoke(main, GOOD)
+    assert result.exit_code == 2
+    assert "set KUBECONFIG" in result.output
+
+
+def test_logs_are_json_lines_also_those_of_libraries(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.set_up("INFO")
+    logging.getLogger("some.library").warning("careful with %s", "this")
+    logging.getLogger("kopf").info("chatter")
+    (line,) = capsys.readouterr().err.splitlines()
+    said = json.loads(line)
+    assert (said["event"], said["level"], said["logger"]) == ("careful with this", "warning", "some.library")
