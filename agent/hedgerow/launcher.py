@@ -63,7 +63,9 @@ class Launcher:
     def run(self) -> int:
         """Run until there is nothing more to do; the exit code."""
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, lambda _number, _frame: self._send(self._on_signal))
+            # What was ignored when we started (nohup) stays so.
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, lambda _number, _frame: self._send(self._on_signal))
         signal.signal(signal.SIGCHLD, lambda _number, _frame: self._send(self._on_child))
         self._place.pump.start()
         if self._options.has_operator:
