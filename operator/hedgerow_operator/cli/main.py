@@ -54,7 +54,7 @@ def demo(state_dir: Path | None) -> None:
     sys.exit(run_demo(state_dir))
 
 
-@commands.command(add_help_option=False)
+@commands.command(add_help_option=False, short_help="Start the ranks of one worker (hedgerow run --help).")
 def run() -> None:
     """Start the ranks of one worker (what a manifest's command is wrapped in): hedgerow run [OPTIONS] -- COMMAND."""
 
@@ -67,7 +67,7 @@ def main() -> None:
 
         sys.exit(launcher(arguments))
     try:
-        sys.exit(commands.main(arguments, prog_name="hedgerow", standalone_mode=False))
+        sys.exit(commands.main(arguments or ["--help"], prog_name="hedgerow", standalone_mode=False))
     except click.ClickException as error:
         fail(error.format_message())
     except click.Abort:

@@ -8,6 +8,7 @@ from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.cli.views.story_times import Times
 
 _WIDTH = 110
+_BULLET = "  - "
 
 INTRODUCTION = (
     "Four ranks train a small network on this machine, in {folder}. They save a checkpoint every 10 steps.\n"
@@ -22,18 +23,20 @@ _NCCL_MINUTES, _GLOO_MINUTES = 10, 30
 
 def paragraph(text: str, first: str = "", rest: str = "") -> str:
     """The text in lines of at most about 110 columns; line breaks that are in it stay."""
-    lines = text.splitlines()
-    wrapped = [
-        textwrap.fill(line, _WIDTH, initial_indent=first if number == 0 else rest, subsequent_indent=rest)
-        for number, line in enumerate(lines)
-    ]
-    return "\n".join(wrapped)
+    indents = [first] + [rest] * text.count("\n")
+    lines = zip(indents, text.splitlines(), strict=False)
+    return "\n".join(_wrapped(indent, rest, line) for indent, line in lines)
+
+
+def _wrapped(first: str, rest: str, line: str) -> str:
+    hang = "    " if line.startswith(_BULLET) else ""
+    return textwrap.fill(line, _WIDTH, initial_indent=first, subsequent_indent=rest + hang)
 
 
 def verdict(incident: Incident) -> str:
     """The verdict with its evidence and what follows from it."""
     guilty = " and ".join(f"rank {rank}" for rank in incident.ranks) or "no single rank"
-    evidence = [f"  - {sentence}" for sentence in incident.evidence]
+    evidence = [_BULLET + sentence for sentence in incident.evidence]
     return "\n".join(
         [f"STALLED ({incident.reason}). Guilty: {guilty}. Evidence:", *evidence, f"Now: {incident.action}"]
     )
