@@ -108,8 +108,10 @@ def suspended(context: Context) -> Step:
 def _stopped(context: Context, plan: Stopping, worker: int) -> bool:
     """Whether nothing of the attempt can be alive at this worker: its launcher says so now, or it is over."""
     gang, heard = context.gang, context.gang.launchers.get(worker)
+    if gang.ended(worker):
+        return True
     if heard is None or worker not in gang.fresh:
-        return gang.ended(worker)
+        return False
     if heard.report.stage not in (STAGE_STOPPED, STAGE_WAITING):
         return False
     if not plan.started or heard.report.attempt >= gang.attempt:
@@ -122,7 +124,7 @@ def _hopeless(context: Context) -> bool:
     gang = context.gang
     for worker in range(gang.workers):
         seen = gang.worker(worker)
-        if worker not in gang.fresh and (seen is None or seen.node_silent or seen.node_gone):
+        if seen is None or (worker not in gang.fresh and (seen.node_silent or seen.node_gone)):
             return True
     return False
 

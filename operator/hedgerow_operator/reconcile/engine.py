@@ -95,9 +95,13 @@ class Reconciler:
             return None
         self._uids[key] = job.metadata.uid
         runtime = self._runtime_for(job)
-        plan = decide(job, await self._see(job, runtime), self._clock())
-        self._hub.publish(job.metadata.uid, plan.orders)
-        plan = await self._act(job, runtime, plan)
+        try:
+            plan = decide(job, await self._see(job, runtime), self._clock())
+            self._hub.publish(job.metadata.uid, plan.orders)
+            await self._act(job, runtime, plan)
+        except Refused as error:
+            # What can never be created ends the job, instead of being tried for ever.
+            plan = refused(job, str(error), self._clock())
         return await self._write(key, job, plan)
 
     async def _see(self, job: TrainingJob, runtime: Runtime) -> Seen:
@@ -108,23 +112,19 @@ class Reconciler:
         return Seen(
             placements=placements,
             heard=self._hub.heard(job.metadata.uid),
-            listening_seconds=self._hub.listening_seconds(),
+            listening_seconds=self._hub.listening_seconds(job.metadata.uid),
             fences_by_time=runtime.fences_by_time,
         )
 
-    async def _act(self, job: TrainingJob, runtime: Runtime, plan: Plan) -> Plan:
-        """Carries out the actions; a placement that can never be created ends the job instead."""
+    async def _act(self, job: TrainingJob, runtime: Runtime, plan: Plan) -> None:
         for action in plan.actions:
             if not self._leadership.holds():
                 raise Unreachable("this operator does not lead any more")
-            try:
-                await self._carry_out(job, runtime, action)
-            except Refused as error:
-                return refused(job, str(error), self._clock())
-        return plan
+            await self._carry_out(job, runtime, action)
 
     async def _carry_out(self, job: TrainingJob, runtime: Runtime, action: Action) -> None:
         if isinstance(action, CreatePlacement):
+            self._hub.forget_placement(job.metadata.uid, action.attempt)
             await runtime.create(job, action.attempt, action.excluded_nodes)
         elif isinstance(action, RemovePlacement):
             await runtime.remove(job, action.attempt, action.force)

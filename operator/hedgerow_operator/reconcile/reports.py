@@ -17,8 +17,9 @@ DEADLINE_SHARE = 0.2
 
 
 class _Job:
-    def __init__(self, orders: Orders) -> None:
+    def __init__(self, orders: Orders, now: float) -> None:
         self.orders = orders
+        self.since = now
         self.heard: dict[tuple[int, int], tuple[Report, float]] = {}
         self.told: dict[tuple[int, int], Mapping[str, float]] = {}
         self.changed = asyncio.Event()
@@ -33,16 +34,16 @@ class ReportHub:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._jobs: dict[str, _Job] = {}
-        self._started = clock()
         self.on_report: Callable[[str], None] = lambda uid: None
 
     def uid_known(self, uid: str) -> bool:
         """Whether there is such a job here; reports of others cannot be answered."""
         return uid in self._jobs
 
-    def listening_seconds(self) -> float:
-        """How long launchers could have been heard."""
-        return self._clock() - self._started
+    def listening_seconds(self, uid: str) -> float:
+        """How long the launchers of this job could have been heard: reports of a job not known yet are refused."""
+        job = self._jobs.get(uid)
+        return self._clock() - job.since if job else 0.0
 
     def receive(self, report: Report) -> None:
         """Remember a report, unless it is older than one of the same launcher that is known already."""
@@ -60,13 +61,14 @@ class ReportHub:
     async def answer(self, report: Report) -> Answer:
         """The answer, as soon as there is a command, the deadlines have changed, or the next report is due."""
         place = (report.placement, report.worker)
-        until = self._clock() + self._orders(report).interval_seconds
+        asked = self._clock()
         while True:
             job = self._jobs.get(report.job.uid)
-            answer = answer_for(self._orders(report), report)
-            left = until - self._clock()
             if job is None:
-                return answer
+                # Gone while its launcher waited: nothing is confirmed, nothing ordered.
+                return Answer(current=False)
+            answer = answer_for(job.orders, report)
+            left = asked + job.orders.interval_seconds - self._clock()
             if answer.commands or left <= 0 or differ(job.told.get(place, {}), answer.deadlines):
                 job.told[place] = answer.deadlines
                 return answer
@@ -83,7 +85,7 @@ class ReportHub:
         """Answer the job's launchers so from now on; those that wait are answered at once when it concerns them."""
         job = self._jobs.get(uid)
         if job is None:
-            self._jobs[uid] = _Job(orders)
+            self._jobs[uid] = _Job(orders, self._clock())
             return
         if job.orders == orders:
             return
@@ -92,20 +94,17 @@ class ReportHub:
         changed, job.changed = job.changed, asyncio.Event()
         changed.set()
 
+    def forget_placement(self, uid: str, placement: int) -> None:
+        """A placement of this name is about to be created: who was heard before belongs to one that is gone."""
+        job = self._jobs.get(uid)
+        if job is not None:
+            job.heard = {place: entry for place, entry in job.heard.items() if place[0] != placement}
+
     def forget(self, uid: str) -> None:
         """The job is gone."""
         job = self._jobs.pop(uid, None)
         if job is not None:
             job.changed.set()
-
-    def forget_all(self) -> None:
-        """This operator no longer answers for any job."""
-        for uid in list(self._jobs):
-            self.forget(uid)
-
-    def _orders(self, report: Report) -> Orders:
-        job = self._jobs.get(report.job.uid)
-        return job.orders if job else Orders(placement=report.placement, attempt=report.attempt)
 
     def _drop_old(self, job: _Job) -> None:
         now, current = self._clock(), job.orders.placement

@@ -154,3 +154,12 @@ def test_steady_training_writes_nothing_but_figures() -> None:
     world.run(60.0)
     changed = {name for name in old.__struct_fields__ if getattr(old, name) != getattr(world.status, name)}
     assert changed <= {"step", "checkpoint", "goodput_percent", "ranks", "step_millis"}
+
+
+def test_ranks_that_do_not_end_when_others_have_are_restarted_in_place() -> None:
+    world = running_world()
+    world.launchers[0].steps = world.launchers[0].step + 5
+    world.launchers[1].hang_at = world.launchers[0].steps - 1
+    world.run(800.0)
+    ended = world.status.history[0]
+    assert (ended.reason, ended.ranks, ended.counted, ended.placement) == (reasons.ENDING_TIMEOUT, (2, 3), True, 1)

@@ -1,6 +1,6 @@
 """A pretended world with a pretended clock: launchers, workers and an operator that decides by the real decisions.
 
-It keeps what must never happen under watch: two attempts alive at once end the test wherever they appear.
+It keeps what must never happen under watch: the test ends at once wherever it appears.
 """
 
 from collections.abc import Callable
@@ -13,27 +13,43 @@ from hedgerow_operator.api.status import TrainingJobStatus
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.decide import decide
 from hedgerow_operator.core.orders import answer_for
-from hedgerow_operator.core.plan import CreatePlacement, DeleteJob, Event, Plan, RemovePlacement
+from hedgerow_operator.core.plan import CreatePlacement, DeleteJob, Event, Orders, Plan, RemovePlacement
 from hedgerow_operator.core.seen import Heard, Seen
-from tests.unit.core.world_parts import Launcher, Placement
+from tests.unit.core.world_launcher import Launcher
+from tests.unit.core.world_parts import Placement
+from tests.unit.core.world_watch import Watch
 
 START = 1_800_000_000.0
 
 
+class Crash(Exception):
+    """The operator dies between two of its calls."""
+
+
 class World:
-    """One job, its placements, and the newest reports. Faults are set from outside between ticks."""
+    """One job, its placements, and the newest reports. Faults are set from outside between ticks.
+
+    crash_in: the operator dies instead of its call number so many from now (0: the next); it comes back with the next
+    tick and has heard nothing. calls: calls that it has made.
+    """
 
     def __init__(self, job: TrainingJob) -> None:
         self.job: TrainingJob | None = job
         self.now = START
         self.placements: dict[int, Placement] = {}
+        self.ghosts: list[Launcher] = []
         self.heard: dict[tuple[int, int], tuple[wire.Report, float]] = {}
+        self.listening_since = START
+        self.orders: Orders | None = None
         self.events: list[Event] = []
-        self.writes = 0
+        self.writes = self.calls = 0
+        self.crash_in: int | None = None
         self.blind = False
+        self.tears = False
+        self.steps = 10_000
         self.checkpoints: list[wire.Checkpoint] = []
-        self.last_plan: Plan | None = None
         self.on_placement: Callable[[Placement], None] = lambda placement: None
+        self.watch = Watch()
 
     @property
     def status(self) -> TrainingJobStatus:
@@ -43,6 +59,11 @@ class World:
     @property
     def launchers(self) -> list[Launcher]:
         return [launcher for placement in self.placements.values() for launcher in placement.launchers]
+
+    @property
+    def everyone(self) -> list[Launcher]:
+        """Launchers of placements that the API still shows, and those that live on beyond that."""
+        return [*self.launchers, *self.ghosts]
 
     def run(self, seconds: float, tick: float = 0.5) -> "World":
         """Let time pass."""
@@ -61,52 +82,110 @@ class World:
     def tick(self, seconds: float) -> None:
         """One beat of the world: ranks work, launchers report, the operator passes until nothing moves."""
         self.now += seconds
-        for launcher in self.launchers:
+        for launcher in self.everyone:
             launcher.work(self, seconds)
-        self._report()
-        for _ in range(10):
-            if not self._pass():
-                break
-        self._answer()
+        for launcher in self.launchers:
+            if launcher.reachable:
+                self.hear(launcher.report(self))
+        self._operate()
+        for launcher in self.everyone:
+            report = self.heard.get((launcher.placement, launcher.worker))
+            if launcher.reachable and self.orders is not None and report is not None:
+                launcher.send(self, answer_for(self.orders, report[0]))
         self._drop_gone()
-        alive = {launcher.attempt for launcher in self.launchers if launcher.alive}
-        assert len(alive) <= 1, f"two attempts alive: {alive}"
+        self.watch.look(self)
+
+    def hear(self, report: wire.Report) -> None:
+        """A report arrives; one that was overtaken is ignored, as the report server does."""
+        old = self.heard.get((report.placement, report.worker))
+        if old is None or old[0].launcher != report.launcher or old[0].seq < report.seq:
+            self.heard[report.placement, report.worker] = (report, self.now)
+
+    def save(self, step: int) -> None:
+        """A checkpoint appears, torn or whole."""
+        validity = wire.CHECKPOINT_INVALID if self.tears else wire.CHECKPOINT_COMPLETE
+        self.checkpoints = [entry for entry in self.checkpoints if entry.step != step]
+        self.checkpoints.append(wire.Checkpoint(step=step, path=f"/checkpoints/{step}", validity=validity,
+                                                written=self.now))
+
+    def resumed(self, command: wire.Command) -> int:
+        """The step that a start goes on from."""
+        if command.resume_from is None:
+            return 0
+        chosen = next(entry for entry in self.checkpoints if entry.path == command.resume_from)
+        assert chosen.validity == wire.CHECKPOINT_COMPLETE, f"resumed from {chosen}"
+        return chosen.step
+
+    def restart_operator(self) -> None:
+        """All that it kept in memory is lost."""
+        self.heard, self.orders, self.listening_since, self.crash_in = {}, None, self.now, None
 
     def decide(self) -> Plan:
         """What the operator decides now, without doing it."""
         assert self.job is not None
         heard = tuple(Heard(report=report, age=self.now - at) for report, at in self.heard.values())
         views = None if self.blind else tuple(placement.seen(self.now) for placement in self.placements.values())
-        return decide(self.job, Seen(placements=views, heard=heard, listening_seconds=self.now - START), self.now)
+        seen = Seen(placements=views, heard=heard, listening_seconds=self.now - self.listening_since)
+        return decide(self.job, seen, self.now)
+
+    def _operate(self) -> None:
+        try:
+            for _ in range(10):
+                if not self._pass():
+                    break
+        except Crash:
+            self.restart_operator()
 
     def _pass(self) -> bool:
+        """One pass, in the order of the engine."""
         if self.job is None:
             return False
-        plan = self.last_plan = self.decide()
+        self._call()
+        plan = self.decide()
+        self.orders = plan.orders
         for action in plan.actions:
-            if isinstance(action, CreatePlacement):
-                self._create(action)
-            elif isinstance(action, RemovePlacement) and action.attempt in self.placements:
-                self.placements[action.attempt].remove(action.force)
-            elif isinstance(action, DeleteJob):
-                self.job = None
+            self._act(action)
+            if self.job is None:
                 return False
         if plan.learned is not None:
+            self._call()
             self._annotate(plan.learned)
-        moved = plan.status != self.job.status
-        self.writes += moved
-        self.events += plan.events
+        if plan.status == self.job.status:
+            return False
+        self._call()
+        self.writes += 1
         self.job = msgspec.structs.replace(self.job, status=plan.status)
-        return moved
+        self._call()
+        self.events += plan.events
+        return True
+
+    def _call(self) -> None:
+        self.calls += 1
+        if self.crash_in is not None:
+            if self.crash_in == 0:
+                raise Crash
+            self.crash_in -= 1
+
+    def _act(self, action: object) -> None:
+        self._call()
+        if isinstance(action, CreatePlacement):
+            self._create(action)
+        elif isinstance(action, RemovePlacement) and action.attempt in self.placements:
+            self.placements[action.attempt].remove(action.force)
+        elif isinstance(action, DeleteJob):
+            self.job = None
 
     def _create(self, action: CreatePlacement) -> None:
         assert self.job is not None
         if action.attempt in self.placements:
             return
         assert not self.placements, "a placement was created beside another one"
+        self.heard = {place: entry for place, entry in self.heard.items() if place[0] != action.attempt}
         nodes = [f"node{index}" for index in range(1, 9) if f"node{index}" not in action.excluded_nodes]
-        self.placements[action.attempt] = Placement(action.attempt, self.job, nodes, self.now)
-        self.on_placement(self.placements[action.attempt])
+        placement = self.placements[action.attempt] = Placement(action.attempt, self.job, nodes, self.now)
+        for launcher in placement.launchers:
+            launcher.steps = self.steps
+        self.on_placement(placement)
 
     def _annotate(self, text: str) -> None:
         assert self.job is not None
@@ -114,20 +193,9 @@ class World:
         metadata = msgspec.structs.replace(self.job.metadata, annotations=annotations)
         self.job = msgspec.structs.replace(self.job, metadata=metadata)
 
-    def _report(self) -> None:
-        for launcher in self.launchers:
-            if launcher.heard:
-                self.heard[launcher.placement, launcher.worker] = (launcher.report(self), self.now)
-
-    def _answer(self) -> None:
-        if self.last_plan is None or self.job is None:
-            return
-        for launcher in self.launchers:
-            if launcher.heard:
-                launcher.obey(answer_for(self.decide().orders, launcher.report(self)))
-
     def _drop_gone(self) -> None:
         for attempt, placement in list(self.placements.items()):
             placement.settle()
             if placement.gone:
                 del self.placements[attempt]
+                self.ghosts += [launcher for launcher in placement.launchers if launcher.alive]
