@@ -61,6 +61,8 @@ def judge(gang: Gang, deadlines: Mapping[str, float], speaks: bool = False) -> V
         return _progressing(gang)
     if len(overdue) < len(live):
         return _some_overdue(gang, overdue, deadlines)
+    if gang.silent and not gang.listened:
+        return _suspect(overdue, deadlines, f"{phrases.workers(gang.silent)} cannot be heard yet")
     if not speaks and _mute(overdue, deadlines):
         return Verdict(
             kind=Kind.NOT_MEASURED,

@@ -30,7 +30,7 @@ class World:
     """One job, its placements, and the newest reports. Faults are set from outside between ticks.
 
     crash_in: the operator dies instead of its call number so many from now (0: the next); it comes back with the next
-    tick and has heard nothing. calls: calls that it has made.
+    tick and has heard nothing. calls: what it has called.
     """
 
     def __init__(self, job: TrainingJob) -> None:
@@ -42,7 +42,7 @@ class World:
         self.listening_since = START
         self.orders: Orders | None = None
         self.events: list[Event] = []
-        self.writes = self.calls = 0
+        self.calls: list[str] = []
         self.crash_in: int | None = None
         self.blind = False
         self.tears = False
@@ -140,7 +140,7 @@ class World:
         """One pass, in the order of the engine."""
         if self.job is None:
             return False
-        self._call()
+        self._call("read")
         plan = self.decide()
         self.orders = plan.orders
         for action in plan.actions:
@@ -148,26 +148,26 @@ class World:
             if self.job is None:
                 return False
         if plan.learned is not None:
-            self._call()
+            self._call("annotate")
             self._annotate(plan.learned)
         if plan.status == self.job.status:
             return False
-        self._call()
-        self.writes += 1
+        self._call("write")
         self.job = msgspec.structs.replace(self.job, status=plan.status)
-        self._call()
+        if plan.events:
+            self._call("event")
         self.events += plan.events
         return True
 
-    def _call(self) -> None:
-        self.calls += 1
+    def _call(self, what: str) -> None:
+        self.calls.append(what)
         if self.crash_in is not None:
             if self.crash_in == 0:
                 raise Crash
             self.crash_in -= 1
 
     def _act(self, action: object) -> None:
-        self._call()
+        self._call(type(action).__name__)
         if isinstance(action, CreatePlacement):
             self._create(action)
         elif isinstance(action, RemovePlacement) and action.attempt in self.placements:
