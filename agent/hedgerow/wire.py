@@ -81,14 +81,53 @@ class Activity:
 
 
 @dataclasses.dataclass(frozen=True)
+class CommunicationReport:
+    """Time that one rank spends in collectives, waiting for others included: the last to arrive spends the least.
+
+    seconds_per_step: mean over the last measured minute. share: of the time of a step, None when that is not known.
+    source: DDP (its own logging data) or Calls (explicit calls of torch.distributed). age: seconds since measured.
+    """
+
+    seconds_per_step: float
+    share: Optional[float] = None
+    source: str = ""
+    age: float = 0.0
+
+
+@dataclasses.dataclass(frozen=True)
+class GroupSequence:
+    """How far one rank is in the collectives of one process group, by torch's flight recorder at the last ``dump``.
+
+    group, description: torch's names. ranks: global ranks of the members, empty when the recorder does not say.
+    enqueued, started, completed: numbers of the last collective of which that is recorded, None: not recorded.
+    operation: the oldest collective that has not ended (the newest when all have), as torch names it.
+    """
+
+    group: str
+    description: str = ""
+    ranks: List[int] = dataclasses.field(default_factory=list)
+    enqueued: Optional[int] = None
+    started: Optional[int] = None
+    completed: Optional[int] = None
+    operation: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
 class RankReport:
     """One rank of the attempt. ``rank`` is global.
 
     beats: progress boundaries so far (0: none; the phase is then ``init``). step: last step named by a beat.
     progress_age: seconds since the last boundary, or since the start while there is none.
-    source: where progress comes from (Library, Torch), None while nothing has been seen.
+    source: where progress comes from (Library, Torch, Log), None while nothing has been seen. Where the source is
+    Log, usually one rank prints for all: the others have no source, and that says nothing about them.
+    bursty: lines of source Log arrive many at a time (a block-buffered pipe); a duration is then the time from burst
+    to burst, and silence between bursts is no evidence.
     step_seconds: median length of the recent steps. exit_age: seconds since it exited.
     stack: newest stack sample, all threads, most recent call first; output_tail: last lines it printed.
+    values: newest numbers that the rank told (loss, grad_norm, learning_rate, tokens_per_second, …), finite ones only;
+    not_finite: those whose newest value is NaN, Infinity or -Infinity, by name.
+    memory_bytes: resident memory of the rank's process tree, what several processes share counted once.
+    collectives: None when no recorder was read (then nothing is known), empty when it holds nothing.
     """
 
     rank: int
@@ -107,6 +146,12 @@ class RankReport:
     activity: Activity = Activity()
     stack: Optional[str] = None
     output_tail: List[str] = dataclasses.field(default_factory=list)
+    bursty: bool = False
+    values: Dict[str, float] = dataclasses.field(default_factory=dict)
+    not_finite: Dict[str, str] = dataclasses.field(default_factory=dict)
+    memory_bytes: Optional[int] = None
+    communication: Optional[CommunicationReport] = None
+    collectives: Optional[List[GroupSequence]] = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -147,6 +192,8 @@ class Report:
     peer_address: host:port where other launchers may ask this one; nonce: secret that worker 0 proposes for the
     attempt's launchers to know each other by. durations: phase -> histogram of this attempt (DURATION_GROWTH).
     stop_cause: why the ranks of ``attempt`` are stopping or gone (Command, Fence, Signal, Ended).
+    memory_limit_bytes: what the ranks of this worker may use together (cgroup), None: no limit is known.
+    unread_output_bytes: output of the ranks that was passed on but not read for progress, because it came too fast.
     """
 
     job: JobRef
@@ -173,6 +220,8 @@ class Report:
     ranks: List[RankReport] = dataclasses.field(default_factory=list)
     durations: Dict[str, Dict[int, int]] = dataclasses.field(default_factory=dict)
     checkpoints: Optional[CheckpointScan] = None
+    memory_limit_bytes: Optional[int] = None
+    unread_output_bytes: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
