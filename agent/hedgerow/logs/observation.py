@@ -1,0 +1,63 @@
+"""What one line of training output says."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Dict, Optional
+
+# Names of values; units in the name or here: rates a second, memory in bytes.
+LOSS = "loss"
+GRAD_NORM = "grad_norm"
+LEARNING_RATE = "learning_rate"
+TOKENS_PER_SECOND = "tokens_per_second"
+SAMPLES_PER_SECOND = "samples_per_second"
+MEMORY_BYTES = "memory_bytes"
+STEP_SECONDS = "step_seconds"
+BATCH_SIZE = "batch_size"
+SEQUENCE_LENGTH = "sequence_length"
+SAMPLES = "samples"
+TOTAL_STEPS = "total_steps"
+NAN_STEPS = "nan_steps"
+
+# What a line says of the end of the run.
+SUCCESS = "Success"
+TRAINED = "Trained"  # the training loop has ended; what follows it may still fail
+TARGET_MISSED = "TargetMissed"  # ended by itself, below what it was to reach
+CANCELLED = "Cancelled"
+TIME_LIMIT = "TimeLimit"
+PREEMPTED = "Preempted"
+NODE_FAILED = "NodeFailed"
+TERMINATED = "Terminated"  # a rank received SIGTERM
+EXCEPTION = "Exception"
+DEVICE_ERROR = "DeviceError"
+CRASH = "Crash"
+OUT_OF_MEMORY = "OutOfMemory"
+EXIT = "Exit"  # a process ended with a code other than 0
+
+# Neither a step nor anything that the job has declared: between two phases.
+PHASE_OUTSIDE = "outside"
+
+
+@dataclasses.dataclass(frozen=True)
+class Observation:
+    """One line, read.
+
+    source: name of the format. step: the job's own count of steps (or of samples where it counts those).
+    phase: the phase that begins with this line, None: it stays. time: seconds by the log's own clock, None: not told;
+    zoned: False for a clock time without time zone. elapsed: seconds that a progress bar says it has run.
+    rank: as the line says. boundary: there was progress. finished: that was the end of one unit of work (a step).
+    values: what the job claims, by the names above. ending: what it says of the end of the run, text its words.
+    """
+
+    source: str
+    step: Optional[int] = None
+    phase: Optional[str] = None
+    time: Optional[float] = None
+    zoned: bool = True
+    elapsed: Optional[float] = None
+    rank: Optional[int] = None
+    boundary: bool = False
+    finished: bool = False
+    values: Dict[str, float] = dataclasses.field(default_factory=dict)
+    ending: Optional[str] = None
+    text: str = ""
