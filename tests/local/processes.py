@@ -142,7 +142,9 @@ class LocalRun:
         for controller in self._controllers:
             if controller.poll() is None:
                 controller.kill()
-            controller.communicate()
+            controller.wait()
+            if controller.stdout is not None:
+                controller.stdout.close()
         with contextlib.suppress(StateError):
             for member in self.alive():
                 kill(member.identity.pid, signal.SIGKILL)

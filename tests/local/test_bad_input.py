@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from hedgerow_operator.api.conditions import SUCCEEDED
 from tests.local.processes import MANIFEST, LocalRun
 
 GOOD = MANIFEST.format(
@@ -64,6 +65,26 @@ def test_a_damaged_state_is_named_and_left_as_it_is(run: LocalRun) -> None:
     assert code == 2
     assert f"{path} is damaged" in output
     assert path.read_text() == "half of\n"
+
+
+def test_a_damaged_record_of_a_placement_is_named(run: LocalRun) -> None:
+    run.write()
+    path = run.state / "default" / "run" / "placement-1" / "placement.json"
+    path.parent.mkdir(parents=True)
+    path.write_text("{")
+    code, output = run.run()
+    assert code == 2
+    assert f"{path} is not what hedgerow wrote there" in output
+    assert output.count("\n") == 1
+
+
+def test_a_reader_that_leaves_does_not_stop_the_job(run: LocalRun) -> None:
+    controller = run.write(env={"STEPS": "5"}).start()
+    assert controller.stdout is not None
+    controller.stdout.readline()
+    controller.stdout.close()
+    assert controller.wait(30) == 0
+    assert run.holds(SUCCEEDED)
 
 
 def test_an_unknown_option_is_one_sentence(run: LocalRun) -> None:

@@ -25,7 +25,7 @@ def test_a_killed_controller_is_followed_by_one_that_adopts_and_never_doubles(ru
     assert run.printed().count("from step") == 1
 
 
-@pytest.mark.parametrize("moment", [0.0, 0.15, 0.3, 0.45, 0.6, 0.9])
+@pytest.mark.parametrize("moment", [0.0, 0.2, 0.4, 0.8])
 def test_a_controller_killed_while_it_starts_a_job_leaves_one_job(run: LocalRun, moment: float) -> None:
     run.write(env={"STEPS": "15"}, workers=2, ranks=1)
     controller = run.start()

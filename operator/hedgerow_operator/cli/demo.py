@@ -10,7 +10,8 @@ import click
 import hedgerow_operator
 from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.api.manifests import load_manifests
-from hedgerow_operator.cli.local import run_jobs, write
+from hedgerow_operator.cli.local import run_jobs
+from hedgerow_operator.cli.output import write
 from hedgerow_operator.cli.views.story import Story
 from hedgerow_operator.reconcile.ports import JobKey
 

@@ -13,6 +13,7 @@ from hedgerow_operator.adapters.local.lock import locked
 from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.api.manifests import FoundJob, Manifests, load_manifests
 from hedgerow_operator.api.training_job import TrainingJob
+from hedgerow_operator.cli.output import write
 from hedgerow_operator.cli.session import Session
 from hedgerow_operator.cli.views.base import View
 from hedgerow_operator.cli.views.json_lines import JSONLines
@@ -48,16 +49,10 @@ def accepted(manifests: Manifests) -> list[TrainingJob]:
 def make_view(output: str | None) -> View:
     """The view that fits the option -o and the place that the output goes to."""
     if output == "json":
-        return JSONLines()
+        return JSONLines(write)
     if sys.stdout.isatty():
         return Table(time.time, write, wide=output == "wide")
     return Lines(time.time, write)
-
-
-def write(text: str) -> None:
-    """Write to standard output at once."""
-    sys.stdout.write(text)
-    sys.stdout.flush()
 
 
 def _resolved(found: FoundJob) -> TrainingJob:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from aiohttp import web
 
+from hedgerow_operator.adapters.local.errors import StateError
 from hedgerow_operator.adapters.local.file_jobs import FileJobs, key_of
 from hedgerow_operator.adapters.local.files import write_whole
 from hedgerow_operator.adapters.local.launch import LOOPBACK
@@ -57,7 +58,8 @@ class Session:
 
     async def run(self, jobs: Sequence[TrainingJob]) -> int:
         """Apply and run the jobs; the exit code. Raises StateError."""
-        before = {key_of(stored) for job in jobs if is_finished(stored := self._jobs.apply(job))}
+        stored = [self._apply(job) for job in jobs]
+        before = {key_of(job) for job in stored if is_finished(job)}
         self._hub.on_report = self._heard
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
@@ -72,6 +74,14 @@ class Session:
             self._view.note(verdict(job) + again)
         self._view.close()
         return exit_code(final)
+
+    def _apply(self, job: TrainingJob) -> TrainingJob:
+        try:
+            stored = self._jobs.apply(job)
+        except Unreachable as error:
+            raise StateError(str(error)) from None
+        self._runtime.check(stored)
+        return stored
 
     @contextlib.asynccontextmanager
     async def _working(self) -> AsyncIterator[None]:

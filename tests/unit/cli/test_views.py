@@ -9,6 +9,7 @@ from hedgerow_operator.api.spec import TrainingJobSpec
 from hedgerow_operator.api.status import CheckpointStatus, Condition, Incident, RanksStatus, TrainingJobStatus
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.cli.outcome import exit_code, is_at_rest, verdict
+from hedgerow_operator.cli.output import write
 from hedgerow_operator.cli.views.columns import age, table
 from hedgerow_operator.cli.views.json_lines import JSONLines
 from hedgerow_operator.cli.views.lines import Lines
@@ -86,7 +87,7 @@ def test_a_line_for_each_event_and_each_change_of_a_condition_and_for_nothing_el
 
 
 def test_json_is_one_whole_object_a_line(capsys: pytest.CaptureFixture[str]) -> None:
-    view = JSONLines()
+    view = JSONLines(write)
     view.changed(TRAINING)
     view.note("a word about the run")
     captured = capsys.readouterr()

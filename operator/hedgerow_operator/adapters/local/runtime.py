@@ -56,6 +56,11 @@ class LocalRuntime:
         self._watch = ProcessWatch()
         self._adopted: set[str] = set()
 
+    def check(self, job: TrainingJob) -> None:
+        """Raises StateError when what is written down about the job's placements cannot be read."""
+        for path in self._paths.records(key_of(job)):
+            read_record(path)
+
     def close(self) -> None:
         """Stop watching; launchers live on."""
         self._watch.close()

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 
 from hedgerow_operator.api.training_job import TrainingJob, training_job_fields
 from hedgerow_operator.core.plan import Event
@@ -10,9 +11,12 @@ from hedgerow_operator.core.plan import Event
 class JSONLines:
     """Objects on standard output, sentences about the run itself on standard error."""
 
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write = write
+
     def changed(self, job: TrainingJob) -> None:
         """See View."""
-        print(json.dumps(training_job_fields(job), separators=(",", ":")), flush=True)
+        self._write(json.dumps(training_job_fields(job), separators=(",", ":")) + "\n")
 
     def happened(self, job: TrainingJob, event: Event) -> None:
         """See View."""
