@@ -10,10 +10,9 @@ import pytest
 from kubernetes_validate import validate
 from ruamel.yaml import YAML
 
-from hedgerow_operator import rbac
 from hedgerow_operator.main import main
 from tests.chart.rendering import CHART, helm, only, render
-from tools import chart_readme
+from tools import chart_files
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 VARIANTS = {
@@ -104,9 +103,12 @@ def test_the_crds_can_be_left_out() -> None:
     assert not [entry for entry in render("crds.enabled=false") if entry["kind"] == "CustomResourceDefinition"]
 
 
-def test_the_charts_crds_are_those_of_the_repository() -> None:
-    ours = {path.name: path.read_bytes() for path in (REPOSITORY / "crds").glob("*.yaml")}
-    assert {path.name: path.read_bytes() for path in (CHART / "files" / "crds").glob("*.yaml")} == ours
+def test_what_is_generated_in_the_chart_is_as_its_sources_are_now() -> None:
+    wanted = chart_files.files()
+    assert {name: (CHART / name).read_text() for name in wanted} == wanted, "run: python tools/chart_files.py"
+    assert {path.name for path in (CHART / "files" / "crds").iterdir()} == {
+        path.name for path in (REPOSITORY / "crds").iterdir()
+    }
 
 
 def test_a_crd_comes_out_of_the_chart_as_it_went_in() -> None:
@@ -115,12 +117,8 @@ def test_a_crd_comes_out_of_the_chart_as_it_went_in() -> None:
     assert rendered["spec"] == YAML(typ="safe", pure=True).load(source.read_text())["spec"]
 
 
-def test_the_readme_is_the_generated_one() -> None:
-    assert (CHART / "README.md").read_text() == chart_readme.render()
-
-
 def test_every_value_is_documented() -> None:
-    rows = chart_readme.rows((CHART / "values.yaml").read_text())
+    rows = chart_files.rows((CHART / "values.yaml").read_text())
     documented = {row.split("|")[1].strip() for row in rows}
     values = YAML(typ="safe", pure=True).load((CHART / "values.yaml").read_text())
     undocumented = [path for path in _leaves(values) if not _covered(path, documented)]
@@ -138,7 +136,3 @@ def _leaves(values: dict[str, Any], prefix: str = "") -> Iterator[str]:
 def _covered(path: str, documented: set[str]) -> bool:
     parts = path.split(".")
     return any(".".join(parts[:length]) in documented for length in range(1, len(parts) + 1))
-
-
-def test_the_rights_in_the_chart_are_those_of_the_table() -> None:
-    assert (CHART / "files" / "rbac.yaml").read_text() == rbac.render()

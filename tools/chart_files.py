@@ -1,4 +1,8 @@
-"""Writes charts/hedgerow/README.md: the table of values comes from the ``# --`` comments in values.yaml."""
+"""Writes what is generated in charts/hedgerow: README.md (its table comes from the ``# --`` comments in values.yaml),
+files/crds (copies of crds) and files/rbac.yaml (from the operator's table of rights).
+
+Run ``python tools/chart_files.py`` after a change to any of these sources; a test compares.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,10 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-CHART = Path(__file__).resolve().parents[1] / "charts" / "hedgerow"
+from hedgerow_operator import rbac
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+CHART = REPOSITORY / "charts" / "hedgerow"
 INTRODUCTION = """# hedgerow
 
 Installs the Hedgerow operator and the TrainingJob kind. Helm 3.14 or newer, or Helm 4; Kubernetes 1.30 or newer.
@@ -64,10 +71,17 @@ def _row(path: list[str], value: Any, comment: str) -> str:
     return f"| {'.'.join(path)} | {kinds[type(value)]} | `{json.dumps(value)}` | {comment} |"
 
 
-def render() -> str:
+def readme() -> str:
     """The whole README."""
     return INTRODUCTION + "\n".join(rows((CHART / "values.yaml").read_text())) + "\n"
 
 
+def files() -> dict[str, str]:
+    """Every generated file, by its path in the chart."""
+    crds = {f"files/crds/{path.name}": path.read_text() for path in sorted((REPOSITORY / "crds").glob("*.yaml"))}
+    return {"README.md": readme(), "files/rbac.yaml": rbac.render(), **crds}
+
+
 if __name__ == "__main__":
-    (CHART / "README.md").write_text(render())
+    for name, content in files().items():
+        (CHART / name).write_text(content)
