@@ -57,13 +57,14 @@ def hold(chain: Iterable[Path]) -> list[int]:
 
 def prune() -> None:
     """Remove the stores that were used longest ago, apart from KEPT ones and those that are held."""
-    folders = [path for path in (cache() / "stores").iterdir() if path.is_dir() and not path.name.startswith(".")]
-    for folder in sorted(folders, key=lambda path: path.stat().st_mtime, reverse=True)[KEPT:]:
-        descriptor = try_lock(folder / "lock")
-        if descriptor is not None:
-            shutil.rmtree(folder)
-            folder.with_suffix(".building").unlink(missing_ok=True)
-            os.close(descriptor)
+    with exclusive(cache() / "stores" / ".pruning"):
+        folders = [path for path in (cache() / "stores").iterdir() if path.is_dir() and not path.name.startswith(".")]
+        for folder in sorted(folders, key=lambda path: path.stat().st_mtime, reverse=True)[KEPT:]:
+            descriptor = try_lock(folder / "lock")
+            if descriptor is not None:
+                shutil.rmtree(folder)
+                folder.with_suffix(".building").unlink(missing_ok=True)
+                os.close(descriptor)
 
 
 def derive(parent: Path, target: Path) -> None:
