@@ -53,6 +53,7 @@ class Reconciler:
         leadership: Leadership,
         clock: Callable[[], float],
         metrics: Metrics,
+        stopwatch: Callable[[], float] = monotonic,
     ) -> None:
         self._jobs = jobs
         self._runtime_for = runtime_for
@@ -60,6 +61,7 @@ class Reconciler:
         self._leadership = leadership
         self._clock = clock
         self._metrics = metrics
+        self._stopwatch = stopwatch
         self._uids: dict[JobKey, str] = {}
         self._states: dict[JobKey, str] = {}
         self._written: dict[JobKey, float] = {}
@@ -70,7 +72,7 @@ class Reconciler:
 
     async def reconcile(self, key: JobKey) -> float | None:
         """One pass; returns in how many seconds to look again, None when only a change can matter."""
-        start, result = monotonic(), "ok"
+        start, result = self._stopwatch(), "ok"
         try:
             return await self._pass(key)
         except Conflict:
@@ -83,7 +85,7 @@ class Reconciler:
             result = "error"
             raise
         finally:
-            self._metrics.reconciled(result, monotonic() - start)
+            self._metrics.reconciled(result, self._stopwatch() - start)
 
     async def _pass(self, key: JobKey) -> float | None:
         if not self._leadership.holds():
@@ -132,7 +134,7 @@ class Reconciler:
             await self._jobs.delete(job)
 
     async def _write(self, key: JobKey, job: TrainingJob, plan: Plan) -> float | None:
-        now = monotonic()
+        now = self._stopwatch()
         moved = job.status.attempt_stage != plan.status.attempt_stage or job.status.attempt != plan.status.attempt
         changed = plan.status != job.status
         urgent = changed and (bool(plan.events) or worth_writing_now(job.status, plan.status))

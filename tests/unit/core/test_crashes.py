@@ -57,7 +57,7 @@ def test_wherever_the_operator_dies_the_end_is_the_same_after(name: str) -> None
 
 
 def calls_of_recovery(name: str) -> list[int]:
-    """The calls that change something, from the fault to ranks that run again; to die in a read changes nothing more."""
+    """The calls that change something, from the fault to ranks that run again."""
     world = World(make_job(SPEC))
     world.steps = 70
     world.until(RUNNING).run(12.0)

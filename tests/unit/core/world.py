@@ -144,7 +144,7 @@ class World:
         plan = self.decide()
         self.orders = plan.orders
         for action in plan.actions:
-            self._act(action)
+            self.act(action)
             if self.job is None:
                 return False
         if plan.learned is not None:
@@ -166,7 +166,8 @@ class World:
                 raise Crash
             self.crash_in -= 1
 
-    def _act(self, action: object) -> None:
+    def act(self, action: object) -> None:
+        """Carry out one action, as one call."""
         self._call(type(action).__name__)
         if isinstance(action, CreatePlacement):
             self._create(action)

@@ -1,0 +1,177 @@
+"""The hub of reports: what it remembers, when it answers, and when it wakes the queue."""
+
+import asyncio
+import dataclasses
+from typing import Any
+
+import pytest
+
+from hedgerow import wire
+from hedgerow_operator.core.plan import Orders
+from hedgerow_operator.reconcile.reports import FORGET_SECONDS, ReportHub, differ
+from tests.unit.core.builders import UID, make_rank, make_report
+
+ORDERS = Orders(placement=1, attempt=1, deadlines={"step": 10.0}, interval_seconds=5.0)
+STOP = wire.Command(kind=wire.COMMAND_STOP, attempt=1)
+PATIENCE_SECONDS = 5.0
+
+
+class Hub:
+    """A hub on a pretended clock that knows the job."""
+
+    def __init__(self, orders: Orders | None = ORDERS) -> None:
+        self.now = 1000.0
+        self.hub = ReportHub(clock=lambda: self.now)
+        self.woken: list[str] = []
+        self.hub.on_report = self.woken.append
+        if orders:
+            self.hub.publish(UID, orders)
+
+    def receive(self, **fields: Any) -> wire.Report:
+        report = make_report(make_rank(0), **fields)
+        self.hub.receive(report)
+        return report
+
+    async def told(self, report: wire.Report) -> None:
+        """The launcher has been told the deadlines, so that the next answer can be held."""
+        await asyncio.wait_for(self.hub.answer(report), PATIENCE_SECONDS)
+
+    def seqs(self) -> list[int]:
+        return [heard.report.seq for heard in self.hub.heard(UID)]
+
+
+def test_the_newest_report_of_each_launcher_counts_however_they_arrive() -> None:
+    hub = Hub()
+    for seq in (3, 5, 4, 5):
+        hub.receive(seq=seq)
+    assert hub.seqs() == [5]
+
+
+def test_a_launcher_that_was_started_anew_counts_from_its_first_report() -> None:
+    hub = Hub()
+    hub.receive(seq=50)
+    hub.receive(seq=1, launcher="another")
+    assert hub.seqs() == [1]
+
+
+def test_a_repeated_report_does_not_make_its_launcher_look_younger() -> None:
+    hub = Hub()
+    hub.receive(seq=1)
+    hub.now += 20.0
+    hub.receive(seq=1)
+    assert hub.hub.heard(UID)[0].age == 20.0
+
+
+def test_a_report_of_a_job_that_is_not_known_is_not_kept() -> None:
+    hub = Hub(orders=None)
+    hub.receive(seq=1)
+    assert (hub.hub.uid_known(UID), hub.hub.heard(UID), hub.woken) == (False, (), [])
+
+
+def test_silence_counts_from_when_the_job_was_known() -> None:
+    hub = Hub(orders=None)
+    hub.now += 3600.0
+    assert hub.hub.listening_seconds(UID) == 0.0
+    hub.hub.publish(UID, ORDERS)
+    hub.now += 7.0
+    hub.hub.publish(UID, orders(attempt=2))
+    assert hub.hub.listening_seconds(UID) == 7.0
+
+
+def orders(**changes: Any) -> Orders:
+    """The usual orders with these changes."""
+    fields = {name: getattr(ORDERS, name) for name in ORDERS.__struct_fields__}
+    return Orders(**{**fields, **changes})
+
+
+def test_launchers_of_old_placements_are_forgotten_after_a_while_and_the_current_ones_are_not() -> None:
+    hub = Hub()
+    hub.receive(seq=1)
+    hub.receive(seq=1, placement=7)
+    hub.now += FORGET_SECONDS + 1
+    hub.hub.publish(UID, orders(attempt=2))
+    assert [heard.report.placement for heard in hub.hub.heard(UID)] == [1]
+
+
+NOTEWORTHY = {
+    "the first": ({}, True),
+    "one that says the same": ({"seq": 2}, False),
+    "another stage": ({"seq": 2, "stage": wire.STAGE_STOPPED}, True),
+    "another attempt": ({"seq": 2, "attempt": 2}, True),
+    "another launcher": ({"seq": 2, "launcher": "another"}, True),
+    "a checkpoint": ({"seq": 2, "checkpoints": wire.CheckpointScan(
+        candidates=[wire.Checkpoint(step=1, path="/1", validity=wire.CHECKPOINT_COMPLETE)])}, True),
+    "a rank past its deadline": ({"seq": 2, "ranks": [make_rank(0, progress_age=11.0)]}, True),
+    "a rank that is stopped": ({"seq": 2, "ranks": [make_rank(0, process_state="T")]}, True),
+    "a rank that has ended": ({"seq": 2, "ranks": [make_rank(0, state=wire.RANK_EXITED)]}, True),
+    "a further step": ({"seq": 2, "ranks": [make_rank(0, step=38, beats=38)]}, False),
+}
+
+
+@pytest.mark.parametrize("case", NOTEWORTHY)
+def test_the_queue_is_woken_by(case: str) -> None:
+    hub = Hub()
+    fields, wakes = NOTEWORTHY[case]
+    if fields:
+        hub.receive(seq=1)
+        hub.woken.clear()
+    report = make_report(make_rank(0), seq=1)
+    hub.hub.receive(dataclasses.replace(report, **fields))
+    assert bool(hub.woken) is wakes
+
+
+async def test_an_answer_is_held_until_there_is_a_command() -> None:
+    hub = Hub()
+    report = hub.receive(seq=1)
+    await hub.told(report)
+    waiting = asyncio.create_task(hub.hub.answer(report))
+    await asyncio.sleep(0.02)
+    assert not waiting.done()
+    hub.hub.publish(UID, orders(attempt=0, commands={0: (STOP,)}))
+    answer = await asyncio.wait_for(waiting, PATIENCE_SECONDS)
+    assert (answer.current, answer.commands) == (False, [STOP])
+
+
+async def test_an_answer_comes_by_itself_when_the_next_report_is_due() -> None:
+    hub = Hub(orders(interval_seconds=0.02))
+    report = hub.receive(seq=1)
+    await hub.told(report)
+    waiting = asyncio.create_task(hub.hub.answer(report))
+    await asyncio.sleep(0.01)
+    hub.now += 0.02
+    answer = await asyncio.wait_for(waiting, PATIENCE_SECONDS)
+    assert (answer.current, answer.commands) == (True, [])
+
+
+async def test_an_order_for_another_worker_does_not_end_the_wait() -> None:
+    hub = Hub()
+    report = hub.receive(seq=1)
+    await hub.told(report)
+    waiting = asyncio.create_task(hub.hub.answer(report))
+    await asyncio.sleep(0)
+    hub.hub.publish(UID, orders(commands={1: (STOP,)}))
+    await asyncio.sleep(0.02)
+    assert not waiting.done()
+    waiting.cancel()
+
+
+async def test_a_launcher_of_a_job_that_goes_meanwhile_is_confirmed_nothing_and_told_nothing() -> None:
+    hub = Hub()
+    report = hub.receive(seq=1)
+    await hub.told(report)
+    waiting = asyncio.create_task(hub.hub.answer(report))
+    await asyncio.sleep(0)
+    hub.hub.forget(UID)
+    answer = await asyncio.wait_for(waiting, PATIENCE_SECONDS)
+    assert (answer.current, answer.commands) == (False, [])
+
+
+@pytest.mark.parametrize(
+    ("told", "now", "answer"),
+    [({}, {"step": 5.0}, True), ({"step": 10.0}, {"step": 11.0}, False), ({"step": 10.0}, {"step": 13.0}, True),
+     ({"step": 10.0}, {"step": 10.0, "eval": 60.0}, True)],
+)
+def test_deadlines_are_told_anew_when_they_have_moved(
+    told: dict[str, float], now: dict[str, float], answer: bool
+) -> None:
+    assert differ(told, now) is answer
