@@ -24,8 +24,10 @@ from hedgerow.record import (
     SIZE,
     SOURCE_LIBRARY,
     SOURCE_TORCH,
+    packed_name,
     phase_names,
 )
+from hedgerow.values import ValueTable
 from hedgerow.wire import PHASE_STEP
 
 _OTHER_PHASES = "other"
@@ -35,7 +37,7 @@ _ENTRY_BYTES = ENTRY.size
 class Writer:
     """The one writer of a heartbeat file. Of two threads that beat at the same moment one may be lost."""
 
-    __slots__ = ("_buffer", "_count", "_phase", "_phases", "_step")
+    __slots__ = ("_buffer", "_count", "_phase", "_phases", "_step", "values")
 
     def __init__(self, buffer: Any) -> None:
         self._buffer = buffer
@@ -44,6 +46,7 @@ class Writer:
         self._count = COUNT.unpack_from(buffer, COUNT_OFFSET)[0]
         self._step: Optional[int] = None
         self._phase: Optional[str] = None
+        self.values = ValueTable(buffer)
 
     def beat(
         self,
@@ -79,10 +82,8 @@ class Writer:
         if len(self._phases) >= NAME_LIMIT - 1 and phase != _OTHER_PHASES:
             return self._phases.get(_OTHER_PHASES) or self._add_phase(_OTHER_PHASES)
         number = len(self._phases)
-        # A cut in the middle of a character is dropped, so that the name stays readable.
-        name = phase.encode("utf-8")[: NAME_BYTES - 1].decode("utf-8", "ignore").encode("utf-8")
         offset = NAMES_OFFSET + number * NAME_BYTES
-        self._buffer[offset : offset + NAME_BYTES] = name.ljust(NAME_BYTES, b"\0")
+        self._buffer[offset : offset + NAME_BYTES] = packed_name(phase)
         self._phases[phase] = number
         return number
 
@@ -99,6 +100,7 @@ _write: Write = _nothing
 _writer: Optional[Writer] = None
 _opened = False
 _library_beats = False
+_torch_counts = os.environ.get(environment.HEARTBEAT_SOURCE, environment.SOURCE_AUTO) in environment.TORCH_SOURCES
 
 
 def _first_beat(step: Optional[int], phase: Optional[str]) -> None:
@@ -112,23 +114,41 @@ def _first_beat(step: Optional[int], phase: Optional[str]) -> None:
         _write(step, phase)
 
 
-def beat(step: Optional[int] = None, phase: Optional[str] = None) -> None:
+def beat(step: Optional[int] = None, phase: Optional[str] = None, **values: Any) -> None:
     """Say that this rank made progress: it reached ``step``, or began ``phase``.
 
     ``beat(step=n)`` begins step n; ``beat(phase="eval")`` begins a phase and keeps the step; ``beat()`` begins the
-    step after the last. Repeating the same step and phase is no progress. Names of phases are cut at 31 bytes. Costs
-    about a microsecond, nothing outside ``hedgerow run``, and never raises.
+    step after the last. Repeating the same step and phase is no progress. Names of phases are cut at 31 bytes.
+    ``values`` are noted as by :func:`note`. Costs about a microsecond, nothing outside ``hedgerow run``, and never
+    raises.
     """
     # Whatever goes wrong here is our trouble and never the training script's.
     try:
         _write(step, phase)
+        if values:
+            note(**values)
     except Exception:  # noqa: BLE001
         pass
 
 
+def note(**values: Any) -> None:
+    """Tell numbers, such as ``note(loss=…, grad_norm=…)``, without saying that there was progress.
+
+    The newest of each name counts; up to 32 names of at most 31 bytes. A tensor is turned into a number here, which
+    waits for the GPU; pass what the script has as a number already. Never raises.
+    """
+    try:
+        writer = _opened_writer()
+        if writer is not None:
+            for name, value in values.items():
+                writer.values.note(name, value)
+    except Exception:  # noqa: BLE001 (as above)
+        pass
+
+
 def beat_from_torch(step: int) -> None:
-    """Progress seen by the injected optimizer hook; silent once the script beats by itself."""
-    if _library_beats:
+    """Progress seen by the injected optimizer hook; silent once the script beats by itself, or when it alone counts."""
+    if _library_beats or not _torch_counts:
         return
     try:
         writer = _opened_writer()
@@ -155,6 +175,8 @@ def _opened_writer() -> Optional[Writer]:
     if _opened:
         return _writer
     _opened = True
+    if environment.HEARTBEAT not in os.environ:
+        return None
     with open(os.environ[environment.HEARTBEAT], "r+b") as file:
         buffer = mmap.mmap(file.fileno(), SIZE)
     if buffer[: len(MAGIC)] == MAGIC and _claim(buffer):

@@ -1,9 +1,9 @@
 """The mapped heartbeat file: its layout, and how the launcher reads what a rank writes into it without locks.
 
 Bytes 0-63 are the header (magic, count of boundaries, pid of the writer), then a table of phase names, then a ring
-of the newest boundaries. The count is the sequence lock: a writer fills the ring slot first and raises the count
-last; a reader takes the count before and after, and drops what may have been overwritten in between. Each entry
-carries its own number, so that a torn one is recognised.
+of the newest boundaries, then a table of values (module ``values``). The count is the sequence lock: a writer fills
+the ring slot first and raises the count last; a reader takes the count before and after, and drops what may have been
+overwritten in between. Each entry carries its own number, so that a torn one is recognised.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import mmap
 import struct
 from typing import Any, List, NamedTuple, Optional
 
-MAGIC = b"HGHEART1"
+MAGIC = b"HGHEART2"
 COUNT = struct.Struct("=Q")
 COUNT_OFFSET = 8
 PID = struct.Struct("=I")
@@ -23,7 +23,11 @@ NAMES_OFFSET = 64
 RING_OFFSET = NAMES_OFFSET + NAME_BYTES * NAME_LIMIT
 RING_LENGTH = 256
 ENTRY = struct.Struct("=QqqII")  # number, CLOCK_MONOTONIC nanoseconds, step, phase, source
-SIZE = RING_OFFSET + RING_LENGTH * ENTRY.size
+VALUE = struct.Struct("=dQ")  # value, CLOCK_MONOTONIC nanoseconds; a name is in front of each
+VALUE_BYTES = NAME_BYTES + VALUE.size
+VALUE_LIMIT = 32
+VALUES_OFFSET = RING_OFFSET + RING_LENGTH * ENTRY.size
+SIZE = VALUES_OFFSET + VALUE_LIMIT * VALUE_BYTES
 NO_STEP = -(2**63)
 SOURCE_NAMES = {1: "Library", 2: "Torch"}
 SOURCE_LIBRARY = 1
@@ -72,6 +76,16 @@ def read(buffer: Any, seen: int) -> Reading:
     return Reading(before, pid, intact)
 
 
+def packed_name(name: str) -> bytes:
+    """A name as the tables hold it; a cut in the middle of a character is dropped, so that it stays readable."""
+    return name.encode("utf-8")[: NAME_BYTES - 1].decode("utf-8", "ignore").encode("utf-8").ljust(NAME_BYTES, b"\0")
+
+
+def name_at(buffer: Any, offset: int) -> str:
+    """The name in a table at ``offset``; empty where there is none yet."""
+    return bytes(buffer[offset : offset + NAME_BYTES]).split(b"\0", 1)[0].decode("utf-8", "replace")
+
+
 def phase_names(buffer: Any) -> List[str]:
     """The names of phases so far, in the order of their numbers."""
     names = []
@@ -92,6 +106,4 @@ def _entry(buffer: Any, wanted: int) -> Optional[Boundary]:
 
 
 def _name(buffer: Any, phase: int) -> str:
-    offset = NAMES_OFFSET + (phase % NAME_LIMIT) * NAME_BYTES
-    raw = bytes(buffer[offset : offset + NAME_BYTES])
-    return raw.split(b"\0", 1)[0].decode("utf-8", "replace")
+    return name_at(buffer, NAMES_OFFSET + (phase % NAME_LIMIT) * NAME_BYTES)

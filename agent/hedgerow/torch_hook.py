@@ -1,4 +1,7 @@
-"""Progress from torch's optimizers: every finished ``optimizer.step()`` of the leading optimizer is a step."""
+"""Hooks of torch's modules, installed as they are imported: steps of optimizers, and time in collectives.
+
+Every finished ``optimizer.step()`` of the leading optimizer is a step.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import threading
 import weakref
 from typing import Any, Callable, Dict, Optional
 
-from hedgerow import heartbeat
+from hedgerow import communication, heartbeat
 
 # Steps of other optimizers without one of the leader after which the lead changes: a script that trains several
 # (a GAN with five critic steps a turn) keeps its count, one that goes on with a new optimizer is followed.
@@ -37,8 +40,22 @@ class StepCounter:
 
 
 def install(module: Any) -> None:
-    """Hook ``module`` (torch.optim.optimizer), just imported."""
-    counter = StepCounter(heartbeat.beat_from_torch)
+    """Hook ``module``, just imported."""
+    if module.__name__ == "torch.optim.optimizer":
+        _count_steps(module)
+    elif module.__name__ == "torch.nn.parallel.distributed":
+        communication.watch_models(module.DistributedDataParallel)
+    else:
+        communication.time_calls(module)
+
+
+def _stepped(step: int) -> None:
+    heartbeat.beat_from_torch(step)
+    communication.stepped()
+
+
+def _count_steps(module: Any) -> None:
+    counter = StepCounter(_stepped)
     register = getattr(module, "register_optimizer_step_post_hook", None)  # torch 2.0 and later
     if register is not None:
         register(lambda optimizer, _args, _kwargs: counter.stepped(optimizer))

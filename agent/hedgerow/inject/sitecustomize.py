@@ -1,4 +1,4 @@
-"""Runs at the start of every Python process of a rank: stacks on a signal, and the watch for torch's optimizers.
+"""Runs at the start of every Python process of a rank: stacks on a signal, and the watch for torch's modules.
 
 It imports nothing of ours, so that the many short Python processes of a training script stay short. Then it gives
 way to the user's own ``sitecustomize``.
@@ -13,7 +13,7 @@ TYPE_CHECKING = False  # importing typing would make every Python process of the
 if TYPE_CHECKING:
     from typing import Any
 
-_OPTIMIZERS = "torch.optim.optimizer"
+_HOOKED = {"torch.optim.optimizer", "torch.nn.parallel.distributed", "torch.distributed.distributed_c10d"}
 
 
 def _register_stacks() -> None:
@@ -29,15 +29,17 @@ def _register_stacks() -> None:
     setattr(sys, "_hedgerow_stacks", file)  # noqa: B010
 
 
-class _OptimizerWatch:
-    """A finder that finds nothing itself: it lets the others find torch's optimizers, and hooks them once loaded."""
+class _TorchWatch:
+    """A finder that finds nothing itself: it lets the others find torch's modules, and hooks them once loaded."""
 
     @classmethod
     def find_spec(cls, name: str, path: Any = None, target: Any = None) -> Any:
-        if name != _OPTIMIZERS:
+        if name not in _HOOKED:
             return None
-        sys.meta_path.remove(cls)
-        for finder in sys.meta_path:
+        _HOOKED.discard(name)
+        if not _HOOKED:
+            sys.meta_path.remove(cls)
+        for finder in list(sys.meta_path):
             find = getattr(finder, "find_spec", None)
             spec = find(name, path, target) if find else None
             if spec is not None:
@@ -86,6 +88,6 @@ try:
     _register_stacks()
 except Exception:  # noqa: BLE001 (no stacks then; the training script must start all the same)
     pass
-if os.environ.get("HEDGEROW_HEARTBEAT") and os.environ.get("HEDGEROW_HEARTBEAT_SOURCE") != "Library":
-    sys.meta_path.insert(0, _OptimizerWatch)
+if os.environ.get("HEDGEROW_HEARTBEAT"):
+    sys.meta_path.insert(0, _TorchWatch)
 _give_way()

@@ -70,6 +70,7 @@ def test_torch_looks_as_if_nobody_had_touched_its_import(tmp_path: Path, torch: 
         "import inspect, sys, torch.optim.optimizer as module\n"
         "assert 'Optimizer' in inspect.getsource(module)\n"
         "assert module.__spec__.loader is module.__loader__\n"
+        "import torch.distributed.distributed_c10d, torch.nn.parallel.distributed\n"
         "assert not [finder for finder in sys.meta_path if 'Watch' in str(finder)]\n"
     )
     run_rank(tmp_path, code, path=(PACKAGES / torch,))
