@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from hedgerow_operator.cli.replay import replay
+
 BAD_INPUT = 2
 _OUTPUTS = click.Choice(["wide", "json"])
 
@@ -57,6 +59,9 @@ def demo(state_dir: Path | None) -> None:
 @commands.command(add_help_option=False, short_help="Start the ranks of one worker (hedgerow run --help).")
 def run() -> None:
     """Start the ranks of one worker (what a manifest's command is wrapped in): hedgerow run [OPTIONS] -- COMMAND."""
+
+
+commands.add_command(replay)
 
 
 def main() -> None:

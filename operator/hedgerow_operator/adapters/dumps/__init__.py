@@ -1,0 +1,1 @@
+"""Flight-recorder dumps in files: found, read without trust, and handed over as plain values."""
