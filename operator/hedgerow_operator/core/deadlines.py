@@ -4,14 +4,15 @@ from hedgerow.wire import PHASE_CHECKPOINT, PHASE_ENDING, PHASE_EVAL, PHASE_FIRS
 from hedgerow_operator.api.recovery import HealthSpec
 from hedgerow_operator.core.durations import Histogram, Phases, count, longest, quantile
 
-# A step deadline is the largest of these multiples; the last one makes recurring long pauses part of normal life.
-TAIL_FACTOR = 2.0  # of the 99th percentile
-MEDIAN_FACTOR = 5.0  # of the median
-LONGEST_FACTOR = 1.5  # of the longest that was ever finished
+# A step deadline lies as far beyond the 99th percentile as that lies beyond the median (4.7 standard deviations of a
+# log-normal pace), within these bounds.
+LEAST_TAIL, MOST_TAIL = 1.5, 2.5
+LONGEST_FACTOR = 1.5  # of the longest that was ever finished: it may come again
 # Start-up and saving vary more than steps do (caches, storage, queues).
 RARE_PHASE_FACTOR = 3.0
 # With n samples a deadline is widened by 1 + SCARCITY / n.
 SCARCITY = 8.0
+STEP_SCARCITY = 3.0
 # Ranks that wait for others to exit: longer than any orderly shutdown, shorter than a night.
 ENDING_SECONDS = 600.0
 
@@ -34,8 +35,11 @@ def deadline(phase: str, learned: Phases, health: HealthSpec, ranks: int) -> flo
     samples = count(histogram) / max(1, ranks)
     if samples < 1:
         return limit
-    base = _step_base(histogram) if phase == PHASE_STEP else RARE_PHASE_FACTOR * longest(histogram)
-    return min(max(base * (1 + SCARCITY / samples), float(health.stall.min_seconds)), limit)
+    if phase == PHASE_STEP:
+        base, scarcity = _step_base(histogram), STEP_SCARCITY
+    else:
+        base, scarcity = RARE_PHASE_FACTOR * longest(histogram), SCARCITY
+    return min(max(base * (1 + scarcity / samples), float(health.stall.min_seconds)), limit)
 
 
 def deadlines(learned: Phases, health: HealthSpec, ranks: int) -> dict[str, float]:
@@ -46,8 +50,6 @@ def deadlines(learned: Phases, health: HealthSpec, ranks: int) -> dict[str, floa
 
 
 def _step_base(histogram: Histogram) -> float:
-    return max(
-        TAIL_FACTOR * quantile(histogram, 0.99),
-        MEDIAN_FACTOR * quantile(histogram, 0.5),
-        LONGEST_FACTOR * longest(histogram),
-    )
+    tail, median = quantile(histogram, 0.99), quantile(histogram, 0.5)
+    factor = min(MOST_TAIL, max(LEAST_TAIL, tail / median)) if median > 0 else MOST_TAIL
+    return max(factor * tail, LONGEST_FACTOR * longest(histogram))

@@ -1,4 +1,4 @@
-"""nanoGPT and its relatives: `iter 100: loss 3.1234, time 250.12ms, mfu 35.2%`, `step 500: train loss …, val loss …`."""
+"""nanoGPT and its kin: `iter 100: loss 3.1234, time 250.12ms, mfu 35.2%`, `step 500: train loss …, val loss …`."""
 
 from __future__ import annotations
 
