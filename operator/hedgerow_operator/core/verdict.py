@@ -46,10 +46,13 @@ class Verdict(Struct, frozen=True, kw_only=True):
     still_seconds: float = 0.0
 
 
-def judge(gang: Gang, deadlines: Mapping[str, float], speaks: bool = False) -> Verdict:
+def judge(
+    gang: Gang, deadlines: Mapping[str, float], speaks: bool = False, unmeasured_factor: float = UNMEASURED_FACTOR
+) -> Verdict:
     """The verdict on the live ranks that are heard. ``deadlines``: seconds by phase; unknown phases never pass.
 
     speaks: the job has reported progress in an earlier attempt, so that a start without any is no missing beat().
+    unmeasured_factor: how many times a deadline must pass where no second evidence can be had.
     """
     live = gang.live
     if not live:
@@ -69,7 +72,7 @@ def judge(gang: Gang, deadlines: Mapping[str, float], speaks: bool = False) -> V
             reason=reasons.NOT_MEASURED,
             message="no rank has ever reported progress: call hedgerow.beat(step=…) in the training loop",
         )
-    return _all_overdue(gang, deadlines)
+    return _all_overdue(gang, deadlines, unmeasured_factor)
 
 
 def _overdue(rank: RankView, deadlines: Mapping[str, float], factor: float = 1.0) -> bool:
@@ -137,12 +140,18 @@ def _as_ending(rank: RankView, newest: float, limit: float, deadlines: Mapping[s
                     report=replace(rank.report, phase=phase, progress_age=still))
 
 
-def _all_overdue(gang: Gang, deadlines: Mapping[str, float]) -> Verdict:
+def _all_overdue(gang: Gang, deadlines: Mapping[str, float], factor: float) -> Verdict:
     silent = tuple(rank for worker in gang.silent for rank in gang.ranks_of(worker))
-    return _all_still(gang, list(gang.live), deadlines, find_culprit(gang.live, silent))
+    return _all_still(gang, list(gang.live), deadlines, find_culprit(gang.live, silent), factor)
 
 
-def _all_still(gang: Gang, live: list[RankView], deadlines: Mapping[str, float], culprit: Culprit) -> Verdict:
+def _all_still(
+    gang: Gang,
+    live: list[RankView],
+    deadlines: Mapping[str, float],
+    culprit: Culprit,
+    factor: float = UNMEASURED_FACTOR,
+) -> Verdict:
     """Every live rank is overdue: a stall if none of them shows work."""
     kinds = {rank.rank: computing(rank.report, deadlines[rank.report.phase]) for rank in live}
     if Computing.STOPPED in kinds.values():
@@ -151,12 +160,12 @@ def _all_still(gang: Gang, live: list[RankView], deadlines: Mapping[str, float],
     unknown = [rank for rank, kind in kinds.items() if kind is Computing.UNKNOWN]
     if active:
         return _suspect(live, deadlines, f"{phrases.ranks(active)} still shows work, so nothing is done")
-    unmeasured = all(_overdue(rank, deadlines, UNMEASURED_FACTOR) for rank in live)
+    unmeasured = all(_overdue(rank, deadlines, factor) for rank in live)
     if unknown and not unmeasured:
         return _suspect(
             live, deadlines,
             f"whether {phrases.ranks(unknown)} computes cannot be told, so the deadline must pass "
-            f"{UNMEASURED_FACTOR:.0f} times over",
+            f"{factor:g} times over",
         )
     return _stalled(live, deadlines, culprit)
 
