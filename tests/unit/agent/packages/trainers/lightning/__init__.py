@@ -1,0 +1,1 @@
+"""Imitates the package lightning."""
