@@ -5,7 +5,8 @@ from msgspec import Struct
 from hedgerow.wire import STAGE_STOPPED, STAGE_WAITING, STOP_FENCE, STOP_SIGNAL
 from hedgerow_operator.api import reasons
 from hedgerow_operator.core import phrases
-from hedgerow_operator.core.faults import FaultKind, fault_of, first_exit, same_on_all
+from hedgerow_operator.core.fault_words import FaultKind
+from hedgerow_operator.core.faults import fault_of, first_exit, same_on_all
 from hedgerow_operator.core.gang import Gang, RankView
 from hedgerow_operator.core.seen import WORKER_FAILED, WorkerSeen
 

@@ -24,7 +24,8 @@ class Group(Struct, frozen=True, kw_only=True):
 class Work(Struct, frozen=True, kw_only=True):
     """One collective that is not complete on the rank.
 
-    order: its place among the operations that the rank recorded; None: not told. sizes and dtypes are None where the dump does not tell them.
+    order: its place among the operations that the rank recorded; None where the dump does not
+    tell it, as are sizes and dtypes.
     """
 
     group: str

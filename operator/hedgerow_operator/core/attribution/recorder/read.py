@@ -5,7 +5,7 @@ dumps before version 2, ProcessGroupNCCL's trace (seq_id, pg_id).
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from hedgerow_operator.core.attribution.recorder.dump import NOT_JOINED, RankDump, Transfer, Work
 from hedgerow_operator.core.attribution.recorder.fields import integer, items, strings, table, text
@@ -22,7 +22,7 @@ class NotADumpError(ValueError):
 
 def read_dump(values: object, rank: int) -> RankDump:
     """The dump of a rank. Raises NotADumpError."""
-    whole = cast("Mapping[Any, Any]", {"entries": values} if isinstance(values, list) else table(values))
+    whole: Mapping[Any, Any] = {"entries": values} if isinstance(values, list) else table(values)
     entries = whole.get("entries")
     if not isinstance(entries, Sequence) or isinstance(entries, str | bytes):
         raise NotADumpError("it holds no list of entries")

@@ -33,14 +33,10 @@ def everyone_joined(gang: Gang, work: Work) -> str:
 
 def mismatch(gang: Gang, found: Mismatch) -> str:
     """Who differs, and in what."""
-    group = gang.groups[found.group].title
+    where = f"in the {found.aspect} of collective {found.seq} of {gang.groups[found.group].title}"
     if not found.odd:
-        return (
-            f"ranks differ in the {found.aspect} of collective {found.seq} of {group}, half and half: a program fault"
-        )
-    return (
-        f"{phrases.ranks(found.odd)} differ from the others in the {found.aspect} of collective {found.seq} of {group}"
-    )
+        return f"ranks differ {where}, and no side is in the majority: a program fault"
+    return f"{phrases.ranks(found.odd)} differ{'s' if len(found.odd) == 1 else ''} from the others {where}"
 
 
 def sides(found: Mismatch) -> tuple[str, ...]:
