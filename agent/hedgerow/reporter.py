@@ -16,6 +16,8 @@ from hedgerow.options import Options
 # The server may hold an answer for the interval; this much later it counts as lost.
 ANSWER_MARGIN_SECONDS = 10.0
 FIRST_BACKOFF_SECONDS = 0.2
+# Between one request and the next, however fast answers come.
+SPACING_SECONDS = 0.2
 LONGEST_BACKOFF_SECONDS = 5.0
 # A server holds the older request until it has read the newer one; more than two would be of no use.
 _OPEN_REQUESTS = 2
@@ -127,7 +129,9 @@ class Reporter(threading.Thread):
             say("reports reach the operator again")
         self._failures, self._trouble = 0, ""
         self._interval = interval
-        self._due = sent + interval
+        # The server holds an answer for the interval; one that came early (new deadlines, commands) must not leave a
+        # gap in which no request is open and commands have to wait.
+        self._due = max(boottime(), sent + min(interval, SPACING_SECONDS))
 
     def _note_failure(self, error: Exception) -> None:
         refused = isinstance(error, Refused) and 400 <= error.status < 500

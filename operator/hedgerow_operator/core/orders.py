@@ -5,6 +5,7 @@ from hedgerow.wire import (
     COMMAND_FINISH,
     COMMAND_START,
     COMMAND_STOP,
+    RANK_EXITED,
     STAGE_RUNNING,
     STAGE_STOPPED,
     STAGE_WAITING,
@@ -49,8 +50,15 @@ def _due(command: Command, report: Report) -> bool:
     if command.kind == COMMAND_STOP:
         return report.stage == STAGE_RUNNING and report.attempt <= command.attempt
     if command.kind == COMMAND_DUMP:
-        return report.stage == STAGE_RUNNING and report.attempt == command.attempt
+        return report.attempt == command.attempt and _without_stacks(report)
     return command.kind == COMMAND_FINISH and idle
+
+
+def _without_stacks(report: Report) -> bool:
+    """Whether stacks are missing: a launcher that has taken them is not asked at every report."""
+    if report.stage != STAGE_RUNNING:
+        return False
+    return any(rank.stack is None and rank.state != RANK_EXITED for rank in report.ranks)
 
 
 def _why(orders: Orders, report: Report) -> str:
