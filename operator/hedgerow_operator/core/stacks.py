@@ -5,7 +5,7 @@ import re
 from msgspec import Struct
 
 _FRAME = re.compile(r'^\s+File "(?P<file>[^"]*)", line (?P<line>\d+) in (?P<function>.*?)\s*$')
-_THREAD = re.compile(r"^(Current thread|Thread) .*\(most recent call first\):\s*$")
+_THREAD = re.compile(r"^(?:Stack|(?:Current thread|Thread) .*) ?\(most recent call first\):\s*$")
 
 
 class Frame(Struct, frozen=True):

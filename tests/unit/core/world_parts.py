@@ -32,8 +32,10 @@ class Placement:
     def seen(self, now: float) -> PlacementSeen:
         """As the API shows it."""
         workers = tuple(self._worker(worker) for worker in self.nodes if worker not in self.removed)
+        # The Job controller takes a pod that was deleted for a failed one.
+        failed = bool(self.removed) and not self.removing
         return PlacementSeen(attempt=self.attempt, workers=workers, removing=self.removing,
-                             age_seconds=now - self.created)
+                             ended=WORKER_FAILED if failed else "", age_seconds=now - self.created)
 
     def _worker(self, worker: int) -> WorkerSeen:
         launcher, node = self.launchers[worker], self.nodes[worker]
