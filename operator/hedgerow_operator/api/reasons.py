@@ -39,6 +39,8 @@ STARTUP_TIMEOUT = "StartupTimeout"
 ENDING_TIMEOUT = "EndingTimeout"
 GANG_TIMEOUT = "GangTimeout"
 PLACEMENT_FAILED = "PlacementFailed"
+SLOWER_THAN_BASELINE = "SlowerThanBaseline"
+SLOWER_THAN_PEERS = "SlowerThanPeers"
 
 INCIDENT_KINDS = frozenset(
     {
@@ -66,6 +68,9 @@ APPLICATION_FAULT = "ApplicationFault"
 DEADLINE_EXCEEDED = "DeadlineExceeded"
 NO_VALID_PLACEMENT = "NoValidPlacement"
 INVALID_SPEC = "InvalidSpec"
+TARGET_NOT_REACHED = "TargetNotReached"
+TIME_LIMIT_REACHED = "TimeLimitReached"
+CANCELLED = "Cancelled"
 
 # Event reasons that are not the reason of a condition too.
 ATTEMPT_STARTED = "AttemptStarted"

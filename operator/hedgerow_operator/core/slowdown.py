@@ -1,0 +1,119 @@
+"""Slow-downs: steps that take clearly longer than this job's own, for a while."""
+
+import math
+import statistics
+from collections import deque
+
+from msgspec import Struct
+
+THRESHOLD_PERCENT = 10.0
+WINDOW_SECONDS = 60.0
+# The first steps compile and fill caches; the baseline needs some more before anything can be said.
+WARM_UP_STEPS = 5
+LEAST_BASELINE = 24
+LEAST_WINDOW = 8
+MOST_WINDOW = 512
+BLOCK = 32
+MOST_BLOCKS = 256
+# The window's median must stand out of what chance does to it, by so many of its standard errors …
+STANDARD_ERRORS = 5.0
+# … and of what its own blocks did before: so many of their usual deviations.
+BLOCK_DEVIATIONS = 4.0
+# A shift moves most steps; a few long ones among many as before are pauses.
+SHIFTED_SHARE = 0.75
+_MEDIAN_ERROR = 1.2533  # standard error of a median over that of a mean, for a normal sample
+_NORMAL = 1.4826  # standard deviation over median absolute deviation, for a normal sample
+
+
+class Slow(Struct, frozen=True, kw_only=True):
+    """A slow-down that began: at what time (seconds), how long the steps took before and take now (seconds)."""
+
+    since: float
+    usual: float
+    now: float
+
+    @property
+    def percent(self) -> float:
+        """How much longer, in percent."""
+        return 100.0 * (self.now / self.usual - 1.0)
+
+
+class SlowdownWatch:
+    """Fed with every finished step. ``slow`` is the slow-down that goes on, None when there is none.
+
+    The baseline is the lower quartile of the medians of blocks of steps so far, so that it neither follows a slow drift
+    nor a single good spell; it starts anew when the work of a step changes.
+    """
+
+    def __init__(self, threshold_percent: float = THRESHOLD_PERCENT, window_seconds: float = WINDOW_SECONDS) -> None:
+        self.slow: Slow | None = None
+        self._threshold = 1.0 + threshold_percent / 100.0
+        self._window_seconds = window_seconds
+        self._load: tuple[float, ...] = ()
+        self._reset()
+
+    def add(self, time: float, seconds: float, load: tuple[float, ...] = ()) -> None:
+        """A step of ``seconds`` that ended at ``time``. ``load``: what says how much work it was (batch, sequence)."""
+        if load != self._load:
+            self._load = load
+            self._reset()
+        self._count += 1
+        if self._count <= WARM_UP_STEPS or seconds <= 0.0:
+            return
+        self._window.append((time, seconds))
+        while len(self._window) > LEAST_WINDOW and self._window[0][0] < time - self._window_seconds:
+            self._age(self._window.popleft()[1])
+        if len(self._window) == MOST_WINDOW:
+            self._age(self._window.popleft()[1])
+        self._judge(time)
+
+    def _reset(self) -> None:
+        self.slow = None
+        self._count = 0
+        self._window: deque[tuple[float, float]] = deque()
+        self._block: list[float] = []
+        self._blocks: list[float] = []
+        self._steps: deque[float] = deque(maxlen=BLOCK * 8)
+
+    def _age(self, seconds: float) -> None:
+        """A step leaves the window for the past; while the job is slow the past learns nothing."""
+        if self.slow is not None:
+            return
+        self._steps.append(seconds)
+        self._block.append(seconds)
+        if len(self._block) == BLOCK or (not self._blocks and len(self._block) == LEAST_BASELINE):
+            self._blocks.append(statistics.median(self._block))
+            self._block.clear()
+        if len(self._blocks) > MOST_BLOCKS:
+            self._blocks = self._blocks[::2]
+
+    def _judge(self, time: float) -> None:
+        if not self._blocks or len(self._window) < LEAST_WINDOW:
+            return
+        steps = [seconds for _time, seconds in self._window]
+        usual = _lower_quartile(self._blocks)
+        now = statistics.median(steps)
+        if self.slow is not None:
+            if now < usual * (1.0 + (self._threshold - 1.0) / 2.0):
+                self.slow = None
+            return
+        if now < usual * self._threshold or now < usual + self._noise(len(steps)):
+            return
+        if sum(seconds >= (usual + now) / 2.0 for seconds in steps) >= SHIFTED_SHARE * len(steps):
+            self.slow = Slow(since=time, usual=usual, now=now)
+
+    def _noise(self, window: int) -> float:
+        """What a median of ``window`` steps does by itself, seconds."""
+        error = _MEDIAN_ERROR * _spread(self._steps) / math.sqrt(window)
+        return max(STANDARD_ERRORS * error, BLOCK_DEVIATIONS * _spread(self._blocks))
+
+
+def _spread(values: "deque[float] | list[float]") -> float:
+    if len(values) < 2:
+        return 0.0
+    middle = statistics.median(values)
+    return _NORMAL * statistics.median(abs(value - middle) for value in values)
+
+
+def _lower_quartile(values: list[float]) -> float:
+    return sorted(values)[(len(values) - 1) // 4]
