@@ -12,10 +12,14 @@ _MOST_ZONE = 15 * 3600.0
 
 
 class LogClock:
-    """Seconds since the epoch once lines carry times; since the first line where no line has carried any yet."""
+    """Seconds since the epoch once lines carry times; since the first line where no line has carried any yet.
+
+    measured: something else than the job's own claims of its step times told it.
+    """
 
     def __init__(self) -> None:
         self.absolute = False
+        self.measured = False
         self.now: Optional[float] = None
         self._anchor: Optional[float] = None
         self._zoned: Optional[bool] = None
@@ -27,6 +31,7 @@ class LogClock:
 
     def read(self, seen: Observation) -> Optional[float]:
         """The time of this observation, None where nothing tells it. It may lie before ``now``."""
+        self.measured = self.measured or seen.time is not None or seen.elapsed is not None
         if seen.time is not None:
             time: Optional[float] = self._told(seen.time, seen.zoned)
         elif self.absolute:

@@ -8,7 +8,6 @@ from msgspec import Struct
 
 from hedgerow.logs import observation as names
 
-NAN_LOSS = "nan-loss"
 LOSS_SPIKE = "loss-spike"
 GRADIENT_SPIKE = "gradient-spike"
 MEMORY_LEAK = "memory-leak"
@@ -36,7 +35,8 @@ class SpikeWatch:
     """One value against its own past; the past learns nothing from a spike."""
 
     def __init__(self, value: str, name: str) -> None:
-        self._value, self._name = value, name
+        self.name = name
+        self._value = value
         self._past: deque[float] = deque(maxlen=PAST)
 
     def add(self, amount: float) -> Alarm | None:
@@ -46,7 +46,7 @@ class SpikeWatch:
         bound = self._bound()
         if bound is not None and amount > bound:
             usual = statistics.median(self._past)
-            return Alarm(name=self._name, message=f"{self._value} is {amount:.4g}, its own past says {usual:.4g}")
+            return Alarm(name=self.name, message=f"{self._value} is {amount:.4g}, its own past says {usual:.4g}")
         self._past.append(amount)
         return None
 
@@ -95,4 +95,9 @@ def not_a_number(value: str, amount: float) -> Alarm | None:
     """The alarm that a NaN or an infinite value raises."""
     if math.isfinite(amount):
         return None
-    return Alarm(name=NAN_LOSS, message=f"{value} is {'NaN' if math.isnan(amount) else 'infinite'}")
+    return Alarm(name=broken(value), message=f"{value} is {'NaN' if math.isnan(amount) else 'infinite'}")
+
+
+def broken(value: str) -> str:
+    """Name of the alarm on a value that is no number: ``nan-loss``."""
+    return f"nan-{value.replace('_', '-')}"

@@ -10,6 +10,8 @@ from hedgerow.wire import DURATION_GROWTH
 Histogram = Mapping[int, int]  # bucket -> count; bucket k holds (GROWTH**(k-1), GROWTH**k] milliseconds
 Phases = Mapping[str, Histogram]
 
+# A duration this many times the next longest stands alone.
+OUTLIER_FACTOR = 1.5
 _MILLIS = 1000.0
 # A bucket beyond a week is no duration but a broken report.
 _LAST_BUCKET = 118
@@ -39,6 +41,16 @@ def quantile(histogram: Histogram, share: float) -> float:
 def longest(histogram: Histogram) -> float:
     """Upper bound of the longest duration in seconds; 0.0 for an empty histogram."""
     return upper_seconds(max(histogram)) if histogram else 0.0
+
+
+def trimmed(histogram: Histogram) -> Histogram:
+    """``histogram`` without its longest duration, if that stands alone far beyond the others (OUTLIER_FACTOR)."""
+    if len(histogram) < 2:
+        return histogram
+    second, top = sorted(histogram)[-2:]
+    if histogram[top] > 1 or upper_seconds(top) < OUTLIER_FACTOR * upper_seconds(second):
+        return histogram
+    return {bucket: amount for bucket, amount in histogram.items() if bucket != top}
 
 
 def merge(parts: Iterable[Phases]) -> dict[str, dict[int, int]]:

@@ -1,0 +1,125 @@
+"""Watches a log for stalls, with the verdict, deadlines and patience of the running operator.
+
+A log is a single witness: silence has to go further than where a second evidence can be had.
+"""
+
+from __future__ import annotations
+
+from hedgerow.logs.observation import PHASE_OUTSIDE
+from hedgerow.wire import PHASE_FIRST_STEP, PHASE_INIT, PHASE_STEP, RANK_RUNNING, RankReport
+from hedgerow_operator.api import reasons
+from hedgerow_operator.api.recovery import HealthSpec
+from hedgerow_operator.core import phrases
+from hedgerow_operator.core.deadlines import deadlines
+from hedgerow_operator.core.durations import count, quantile, trimmed
+from hedgerow_operator.core.gang import Gang, RankView
+from hedgerow_operator.core.patience import remaining, restart_cost, together
+from hedgerow_operator.core.pauses import allowed
+from hedgerow_operator.core.verdict import UNMEASURED_FACTOR, Kind, judge
+from hedgerow_operator.replay.course import Course
+from hedgerow_operator.replay.story import RESTART, STALL, Incident
+from hedgerow_operator.replay.times import Times
+
+# A person is told when the deadline has passed so many times over; a restart waits for UNMEASURED_FACTOR.
+TELL_FACTOR = 1.5
+# With fewer intervals nothing has been learned that silence alone could be held against: the spec's limit counts.
+LEAST_STEPS = 8
+LEAST_OTHERS = 3
+_SOURCE = "Log"
+_MOMENT = 0.001
+
+
+class StallWatch:
+    """``incident``: the stall that goes on. ``look`` moves to a time up to which nothing progressed."""
+
+    def __init__(self, health: HealthSpec, times: Times) -> None:
+        self.incident: Incident | None = None
+        self._health = health
+        self._times = times
+
+    def overdue(self, course: Course) -> bool:
+        """Whether a person has been, or would by now have been told."""
+        return course.now - course.since > self._tell_seconds(course)
+
+    def look(self, course: Course, until: float) -> list[Incident]:
+        """The incident that opens before ``until`` while nothing progresses, if one does; acts on it when it is time."""
+        opened: list[Incident] = []
+        told_at = course.since + self._tell_seconds(course) + _MOMENT
+        if self.incident is None and told_at <= until and self._stalled(course, told_at, telling=True):
+            self.incident = self._open(course, told_at)
+            opened.append(self.incident)
+        incident = self.incident
+        if incident is not None and incident.action != RESTART:
+            acts_at = max(incident.opened, self._acts_at(course))
+            if acts_at <= until and self._stalled(course, acts_at, telling=False):
+                incident.action, incident.acted = RESTART, acts_at
+        return opened
+
+    def progressed(self, course: Course, went_on_after: float) -> None:
+        """Progress came back at ``course.now`` after so many seconds."""
+        if self.incident is not None:
+            self.incident.closed = course.now
+            self.incident.message += f"; it went on by itself after {phrases.seconds(went_on_after)}"
+            self.incident = None
+
+    def _deadlines(self, course: Course, telling: bool = False) -> dict[str, float]:
+        """For telling a person, what happened only once is not yet usual; for a restart it is."""
+        enough = {
+            phase: trimmed(lengths) if telling else lengths
+            for phase, lengths in course.learned.items() if self._enough(phase, count(lengths))
+        }
+        limits = deadlines(enough, self._health, 1)
+        limits.setdefault(PHASE_OUTSIDE, float(self._health.stall.max_seconds))
+        limits.setdefault(course.phase, float(self._health.stall.max_seconds))
+        due = allowed(course.pauses, course.since, course.step)
+        limits[PHASE_STEP] = min(max(limits[PHASE_STEP], due), float(self._health.stall.max_seconds))
+        return limits
+
+    @staticmethod
+    def _enough(phase: str, samples: int) -> bool:
+        if phase == PHASE_OUTSIDE:  # nobody said what goes on there: it is never the same twice
+            return False
+        return samples >= (LEAST_STEPS if phase == PHASE_STEP else LEAST_OTHERS)
+
+    def _factor(self, course: Course) -> float:
+        """A limit that the spec sets for a start is taken at its word."""
+        if course.phase in (PHASE_INIT, PHASE_FIRST_STEP):
+            return 1.0
+        known = self._enough(course.phase, count(course.learned.get(course.phase, {})))
+        return TELL_FACTOR if known else UNMEASURED_FACTOR
+
+    def _tell_seconds(self, course: Course) -> float:
+        return self._factor(course) * self._deadlines(course, telling=True)[course.phase]
+
+    def _acts_at(self, course: Course) -> float:
+        deadline = self._deadlines(course)[course.phase]
+        computing_since = course.saved if course.saved is not None else course.started or course.since
+        cost = together(restart_cost(course.learned, course.since - computing_since), 0)
+        patience = remaining(cost, 0.0, float(self._health.stall.max_seconds))
+        return course.since + max(UNMEASURED_FACTOR * deadline, patience) + _MOMENT
+
+    def _stalled(self, course: Course, at: float, telling: bool) -> bool:
+        factor = self._factor(course) if telling else UNMEASURED_FACTOR
+        verdict = judge(_gang(course, at), self._deadlines(course, telling), speaks=True, unmeasured_factor=factor)
+        return verdict.kind is Kind.STALLED
+
+    def _open(self, course: Course, at: float) -> Incident:
+        step = f" at step {course.step}" if course.step is not None else ""
+        usual = quantile(course.learned.get(course.phase, {}), 0.5)
+        known = f", where it usually takes {phrases.seconds(usual)}" if usual else ""
+        message = (
+            f"nothing has progressed since {self._times.shown(course.since)} in phase {course.phase}{step}{known}; the "
+            f"log is the only witness, so the job restarts at {self._times.shown(self._acts_at(course))} at the earliest"
+        )
+        reason = reasons.STARTUP_TIMEOUT if course.phase == PHASE_INIT else reasons.NO_PROGRESS
+        return Incident(kind=STALL, phase=course.phase, opened=at, last_progress=course.since, reason=reason,
+                        message=message, acted=at)
+
+
+def _gang(course: Course, at: float) -> Gang:
+    """The whole job as one rank that is known by its log only."""
+    report = RankReport(rank=0, local_rank=0, state=RANK_RUNNING, beats=max(1, course.boundaries), step=course.step,
+                        phase=course.phase, progress_age=at - course.since, source=_SOURCE)
+    view = RankView(rank=0, worker=0, node="", age=0.0, report=report)
+    return Gang(workers=1, ranks_per_worker=1, attempt=1, launchers={}, fresh=frozenset({0}), ranks=(view,),
+                placement=None)
