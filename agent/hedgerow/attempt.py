@@ -8,8 +8,9 @@ import signal
 import time
 from typing import Dict, List, Mapping, Optional, Set
 
-from hedgerow import durations, kernel, ranks, stopping
+from hedgerow import durations, environment, kernel, ranks, stopping
 from hedgerow.log import say
+from hedgerow.log_reader import RankLog
 from hedgerow.options import Options
 from hedgerow.output import OutputPump, RankOutput
 from hedgerow.rank_environment import rank_environment
@@ -159,6 +160,10 @@ class Attempt:
             durations.merge(total, rank.progress.histograms)
         return total
 
+    def unread_output_bytes(self) -> int:
+        """Output of the ranks here that came too fast to be read for progress."""
+        return sum(rank.told.unread_bytes() for rank in self.ranks)
+
     def wait_for_output(self, seconds: float) -> None:
         """Every process is gone; give the last lines this long to be passed on."""
         end = time.monotonic() + seconds
@@ -175,13 +180,14 @@ class Attempt:
         number = options.worker * options.nproc + local
         files = RankFiles(os.path.join(place.folder, "attempt-%d-rank-%d" % (self.number, number)))
         variables = rank_environment(options, self.start, local, files.variables(), place.archive, inherited)
-        output = RankOutput()
+        reads = options.heartbeat_source in environment.LOG_SOURCES
+        output = RankOutput(RankLog(options.log_pattern) if reads else None)
         try:
             process = ranks.spawn(list(options.command), variables, output, die_with_parent())
         finally:
             output.close_write_ends()
         place.pump.add(output, whole_lines=options.nproc > 1)
-        return Rank(number, local, files, output, process)
+        return Rank(number, local, files, output, process, options.heartbeat_source)
 
     def _ask_stacks(self, running: List[Rank], deadlines: Mapping[str, float], now: float) -> bool:
         """Ask suspects for stacks about once a second; True when somebody became or ceased to be a suspect, and

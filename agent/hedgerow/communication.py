@@ -13,7 +13,8 @@ import time
 import weakref
 from typing import Any, Callable, Dict, List
 
-from hedgerow import heartbeat, values
+from hedgerow import heartbeat
+from hedgerow.communication_report import KIND, KIND_CALLS, KIND_DDP, SECONDS, SHARE
 
 WINDOW_SECONDS = 60.0
 # DDP's data change with every sampled iteration; reading costs less than 0.1 ms.
@@ -21,13 +22,6 @@ READ_SECONDS = 2.0
 # DDP samples every 100th iteration by default; with slow steps that would be less than one a minute.
 SAMPLE_SECONDS = 10.0
 _USUAL_SAMPLE_RATE = 100
-
-SECONDS = values.OWN_PREFIX + "communication_seconds"
-SHARE = values.OWN_PREFIX + "communication_share"
-KIND = values.OWN_PREFIX + "communication_kind"
-KIND_NAMES = {1: "DDP", 2: "Calls", 3: "DDP+Calls"}
-_KIND_DDP = 1
-_KIND_CALLS = 2
 
 # An explicit call blocks until it is done only with these; NCCL's returns once the work is queued.
 _BLOCKING_BACKENDS = ("gloo", "mpi")
@@ -116,9 +110,9 @@ class Meter:
     def _publish(self, now: float) -> None:
         step_seconds = (now - self._began) / self._steps
         spent = [sum(model.samples) / len(model.samples) for model in self._models if model.samples]
-        kind = _KIND_DDP if spent else 0
+        kind = KIND_DDP if spent else 0
         if self._in_calls and _backend() in _BLOCKING_BACKENDS:
-            kind += _KIND_CALLS
+            kind += KIND_CALLS
             spent.append(self._in_calls / self._steps)
         if kind:
             self._note(**{KIND: kind, SHARE: sum(spent) / step_seconds, SECONDS: sum(spent)})

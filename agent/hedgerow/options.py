@@ -7,6 +7,7 @@ import dataclasses
 from typing import Any, List, Mapping, NoReturn, Optional, Tuple
 
 from hedgerow import environment
+from hedgerow.logs.reader import AUTO, AutoReader
 from hedgerow.wire import JobRef
 
 VERIFY_CONTENT = "Content"
@@ -40,6 +41,7 @@ class Options:
     checkpoint_directory: str = ""
     checkpoint_verify: str = VERIFY_CONTENT
     heartbeat_source: str = environment.SOURCE_AUTO
+    log_pattern: str = ""
     fence_seconds: float = 120.0
     grace_seconds: float = 30.0
     master_port: int = 0
@@ -101,6 +103,13 @@ _OPTIONS = (
         str,
         "where progress comes from",
         choices=environment.SOURCES,
+    ),
+    _Option(
+        "log_pattern",
+        "--log-pattern",
+        (environment.LOG_PATTERN,),
+        str,
+        "regular expression with named groups for the lines that tell progress",
     ),
     _Option("fence_seconds", "--fence-seconds", (environment.FENCE_SECONDS,), float, "time to live without news"),
     _Option("grace_seconds", "--grace-seconds", (environment.GRACE_SECONDS,), float, "time between TERM and KILL"),
@@ -173,6 +182,7 @@ def _check(options: Options) -> None:
             "this is worker %d of %d; write --worker (or %s) from 0 to %d"
             % (options.worker, options.workers, environment.WORKER, options.workers - 1)
         )
+    _check_pattern(options.log_pattern)
     if options.master_port > 65535:
         raise UsageError("--master-port is %d; write a port from 1 to 65535, or 0" % options.master_port)
     if options.has_operator and not options.job.uid:
@@ -182,3 +192,10 @@ def _check(options: Options) -> None:
             "%d workers need an operator that brings them together; give --report-url, or run one worker"
             % options.workers
         )
+
+
+def _check_pattern(pattern: str) -> None:
+    try:
+        AutoReader(AUTO, pattern or None)
+    except ValueError as error:
+        raise UsageError("%s (--log-pattern or %s)" % (error, environment.LOG_PATTERN)) from None

@@ -6,7 +6,9 @@ import collections
 import os
 import selectors
 import threading
-from typing import Deque, Dict, List, Tuple
+from typing import Deque, Dict, List, Optional, Tuple
+
+from hedgerow.log_reader import LogReader, RankLog
 
 TAIL_LINES = 20
 TAIL_LINE_BYTES = 400
@@ -45,10 +47,14 @@ class Tail:
 
 
 class RankOutput:
-    """The two pipes of one rank. ``write_ends`` are for the child; close them once it has started."""
+    """The two pipes of one rank. ``write_ends`` are for the child; close them once it has started.
 
-    def __init__(self) -> None:
+    log: what is to be read of it for progress, None: nothing.
+    """
+
+    def __init__(self, log: Optional[RankLog] = None) -> None:
         self.tail = Tail()
+        self.log = log
         self.drained = threading.Event()
         self.open_streams = 2
         out, err = os.pipe(), os.pipe()
@@ -75,6 +81,7 @@ class OutputPump(threading.Thread):
         self._selector.register(self._wake_read, selectors.EVENT_READ)
         self._added: Deque[Tuple[RankOutput, bool]] = collections.deque()
         self._held: Dict[int, bytes] = {}
+        self._reader = LogReader()
 
     def add(self, output: RankOutput, whole_lines: bool) -> None:
         """Begin to read the pipes of one more rank."""
@@ -83,6 +90,7 @@ class OutputPump(threading.Thread):
 
     def run(self) -> None:
         """Pump until the process ends."""
+        self._reader.start()
         while True:
             ready = self._selector.select(_LINE_WAIT_SECONDS if self._held else None)
             for key, _events in ready:
@@ -106,6 +114,8 @@ class OutputPump(threading.Thread):
             self._close(end, output, stream)
             return
         output.tail.add(stream, data)
+        if output.log is not None:
+            self._reader.offer(output.log, stream, data)
         if not whole_lines:
             _write(stream, data)
             return

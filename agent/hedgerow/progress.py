@@ -23,6 +23,7 @@ class Progress:
         self.histograms: Dict[str, durations.Histogram] = {}
         self._since_ns = started_ns
         self._phase = PHASE_INIT
+        self._first_of_interval: Optional[int] = None
         self._first_step_seen = False
         self._recent: Deque[float] = collections.deque(maxlen=_RECENT_STEPS)
 
@@ -35,7 +36,10 @@ class Progress:
 
     @property
     def step_seconds(self) -> Optional[float]:
-        """Median length of the recent steps; None before the second step ended."""
+        """Median length of the recent steps; None before the second step ended.
+
+        Where only every so many steps make a boundary (lines of a log), each interval counts by its steps.
+        """
         return statistics.median(self._recent) if self._recent else None
 
     def age(self, now_ns: int) -> float:
@@ -50,10 +54,16 @@ class Progress:
         if missed > 0:
             self._fold_missed(missed, reading.boundaries[0].time_ns)
         for boundary in reading.boundaries:
-            self._end_interval(boundary.time_ns)
+            self._end_interval(boundary.time_ns, boundary.step)
             self._begin(boundary)
+            self._first_of_interval = boundary.step
         self.boundaries = reading.boundaries[-1].number + 1
         return True
+
+    def extend(self, boundary: Boundary) -> None:
+        """Another boundary that came together with the newest: both begin the same interval."""
+        self.step, self._phase = boundary.step, boundary.phase
+        self.boundaries = boundary.number + 1
 
     def _begin(self, boundary: Boundary) -> None:
         self._since_ns = boundary.time_ns
@@ -61,13 +71,13 @@ class Progress:
         self.step = boundary.step
         self.source = boundary.source
 
-    def _end_interval(self, until_ns: int) -> None:
+    def _end_interval(self, until_ns: int, until_step: Optional[int]) -> None:
         seconds = max(0.0, (until_ns - self._since_ns) / 1e9)
         phase = self.phase
         durations.add(self.histograms.setdefault(phase, {}), seconds)
         if self._phase == PHASE_STEP:
             if self._first_step_seen:
-                self._recent.append(seconds)
+                self._recent.append(seconds / _steps(self._first_of_interval, until_step))
             self._first_step_seen = True
 
     def _fold_missed(self, missed: int, until_ns: int) -> None:
@@ -82,3 +92,9 @@ class Progress:
         self._first_step_seen = True
         self._since_ns = until_ns - int(mean * 1e9)
         self._phase = PHASE_STEP
+
+
+def _steps(first: Optional[int], next_first: Optional[int]) -> int:
+    if first is None or next_first is None:
+        return 1
+    return max(1, next_first - first)

@@ -9,12 +9,16 @@ import subprocess
 import time
 from typing import Any, Callable, Dict, List, Mapping, Optional
 
-from hedgerow import environment, kernel, record
+from hedgerow import environment, kernel, memory, record
 from hedgerow.activity import ActivityFold, take_sample
 from hedgerow.output import RankOutput
 from hedgerow.progress import Progress
+from hedgerow.rank_progress import RankProgress
 from hedgerow.stacks import StackSampler
 from hedgerow.wire import RANK_EXITED, RANK_RUNNING, RANK_STARTING, RankReport
+
+# A leak that fills a node within an hour is seen in time.
+MEMORY_SECONDS = 10.0
 
 
 class RankFiles:
@@ -39,21 +43,31 @@ class RankFiles:
 
 
 class Rank:
-    """A rank that has been started. ``process`` is its main process, and leads its own session and group."""
+    """A rank that has been started. ``process`` is its main process, and leads its own session and group.
 
-    def __init__(self, number: int, local: int, files: RankFiles, output: RankOutput, process: Any) -> None:
+    source: where its progress comes from, of ``environment.SOURCES``.
+    """
+
+    def __init__(
+        self, number: int, local: int, files: RankFiles, output: RankOutput, process: Any, source: str
+    ) -> None:
         self.number = number
         self.local = local
         self.files = files
         self.output = output
-        self.progress = Progress(time.monotonic_ns())
+        self.told = RankProgress(files.heartbeat, output.log, source)
         self.activity = ActivityFold()
         self.stacks = StackSampler(files.stacks)
         self._process = process
-        self._map = record.open_for_reading(files.heartbeat)
-        self._writer_pid: Optional[int] = None
+        self._memory: Optional[int] = None
+        self._memory_at = 0.0
         self._exit_status: Optional[int] = None
         self._exited_at: Optional[float] = None
+
+    @property
+    def progress(self) -> Progress:
+        """Its progress by the source that counts."""
+        return self.told.current
 
     @property
     def group(self) -> int:
@@ -78,29 +92,25 @@ class Rank:
         self._exited_at = now
         # We reap by ourselves, adopted orphans too; Popen must not look for the process any more.
         self._process.returncode = self._exit_status
-        self.read_heartbeat()
+        self._look_at_progress()
 
     def look(self, now: float) -> bool:
         """Fold in new boundaries, and the stack sample that was asked for; True at the first beat and at a sample."""
         silent = not self.progress.boundaries
-        self.read_heartbeat()
+        self._look_at_progress()
         first = silent and self.progress.boundaries > 0
         return self.stacks.collect(now) or first
 
-    def read_heartbeat(self) -> None:
-        """Fold in new boundaries; what was seen of a rank that has moved since says nothing any more."""
-        reading = record.read(self._map, self.progress.boundaries)
-        self._writer_pid = reading.pid
-        if self.progress.fold(reading):
-            self.stacks.forget()
-
     def sample(self, table: Dict[int, kernel.Process], now: float) -> bool:
         """Look at its processes; True when its state changed in a way worth a report."""
+        if now - self._memory_at >= MEMORY_SECONDS:
+            self._memory_at = now
+            self._memory = memory.resident_bytes(member.pid for member in kernel.tree(self.group, table))
         return self.activity.add(take_sample(self._main_pid(table), self.group, table, now, self.stacks.bytes_seen))
 
     def ask_stack(self) -> None:
         """Ask for a stack sample; it is there at the next tick."""
-        self.stacks.ask(self._writer_pid or self.group)
+        self.stacks.ask(self.told.writer_pid or self.group)
 
     def overdue(self, deadlines: Mapping[str, float]) -> bool:
         """Whether it has made no progress for longer than the deadline of its phase, as far as there is one."""
@@ -109,7 +119,11 @@ class Rank:
 
     def report(self, now: float) -> RankReport:
         """What the operator is told; ``now`` is CLOCK_BOOTTIME."""
+        if self.exited:
+            # Its last lines are read after it has ended.
+            self._look_at_progress()
         status = self._exit_status
+        finite, words = self.told.numbers()
         return RankReport(
             rank=self.number,
             local_rank=self.local,
@@ -127,12 +141,22 @@ class Rank:
             activity=self.activity.activity(now, self.stacks.unchanged_seconds(now)),
             stack=self.stacks.newest,
             output_tail=self.output.tail.lines(),
+            bursty=self.told.bursty,
+            values=finite,
+            not_finite=words,
+            memory_bytes=self._memory,
+            communication=self.told.communication(),
         )
 
     def close(self) -> None:
         """Let go of its files."""
-        self._map.close()
+        self.told.close()
         self.files.remove()
+
+    def _look_at_progress(self) -> None:
+        """Fold in new boundaries; what was seen of a rank that has moved since says nothing any more."""
+        if self.told.look():
+            self.stacks.forget()
 
     def _state(self) -> str:
         if self.exited:
@@ -141,7 +165,7 @@ class Rank:
 
     def _main_pid(self, table: Dict[int, kernel.Process]) -> int:
         """The process that beats, where a wrapper started it; else the rank's first."""
-        pid = self._writer_pid
+        pid = self.told.writer_pid
         return pid if pid is not None and pid in table else self.group
 
 

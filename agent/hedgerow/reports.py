@@ -8,7 +8,7 @@ import socket
 import time
 from typing import Any, Dict, Optional
 
-from hedgerow import machine, wire
+from hedgerow import machine, memory, wire
 from hedgerow.attempt import Attempt
 from hedgerow.options import Options
 
@@ -48,6 +48,7 @@ def build(
         free_port=free_port,
         nonce=nonce,
         checkpoints=scan,
+        memory_limit_bytes=memory.limit_bytes(),
         **constant,
     )
     if attempt is None:
@@ -60,4 +61,5 @@ def build(
         master_port=attempt.start.master_port,
         ranks=attempt.reports(now),
         durations=attempt.histograms(),
+        unread_output_bytes=attempt.unread_output_bytes(),
     )

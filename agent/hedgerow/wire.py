@@ -85,31 +85,14 @@ class CommunicationReport:
     """Time that one rank spends in collectives, waiting for others included: the last to arrive spends the least.
 
     seconds_per_step: mean over the last measured minute. share: of the time of a step, None when that is not known.
-    source: DDP (its own logging data) or Calls (explicit calls of torch.distributed). age: seconds since measured.
+    source: DDP (its own logging data), Calls (explicit calls of torch.distributed) or both, DDP+Calls.
+    age: seconds since it was measured.
     """
 
     seconds_per_step: float
     share: Optional[float] = None
     source: str = ""
     age: float = 0.0
-
-
-@dataclasses.dataclass(frozen=True)
-class GroupSequence:
-    """How far one rank is in the collectives of one process group, by torch's flight recorder at the last ``dump``.
-
-    group, description: torch's names. ranks: global ranks of the members, empty when the recorder does not say.
-    enqueued, started, completed: numbers of the last collective of which that is recorded, None: not recorded.
-    operation: the oldest collective that has not ended (the newest when all have), as torch names it.
-    """
-
-    group: str
-    description: str = ""
-    ranks: List[int] = dataclasses.field(default_factory=list)
-    enqueued: Optional[int] = None
-    started: Optional[int] = None
-    completed: Optional[int] = None
-    operation: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,7 +110,8 @@ class RankReport:
     values: newest numbers that the rank told (loss, grad_norm, learning_rate, tokens_per_second, …), finite ones only;
     not_finite: those whose newest value is NaN, Infinity or -Infinity, by name.
     memory_bytes: resident memory of the rank's process tree, what several processes share counted once.
-    collectives: None when no recorder was read (then nothing is known), empty when it holds nothing.
+    collectives: what torch's flight recorder held at the last ``dump``, or when torch dumped it by itself, reduced to
+    where this rank is in each process group (``recorder_dump.expand`` gives torch's own form); None: nothing was read.
     """
 
     rank: int
@@ -151,7 +135,7 @@ class RankReport:
     not_finite: Dict[str, str] = dataclasses.field(default_factory=dict)
     memory_bytes: Optional[int] = None
     communication: Optional[CommunicationReport] = None
-    collectives: Optional[List[GroupSequence]] = None
+    collectives: Optional[Dict[str, Any]] = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from hedgerow import communication, record, values
-from hedgerow.communication import KIND, SECONDS, SHARE, WINDOW_SECONDS, Meter
+from hedgerow.communication import WINDOW_SECONDS, Meter
+from hedgerow.communication_report import KIND, SECONDS, SHARE
 from tests.unit.agent.rank_process import PACKAGES, run_rank
 
 

@@ -1,0 +1,28 @@
+"""Time in collectives as it passes from the rank, by the table of values, into the report."""
+
+from __future__ import annotations
+
+from typing import Mapping, Optional
+
+from hedgerow.values import OWN_PREFIX, Value
+from hedgerow.wire import CommunicationReport
+
+SECONDS = OWN_PREFIX + "communication_seconds"
+SHARE = OWN_PREFIX + "communication_share"
+KIND = OWN_PREFIX + "communication_kind"
+KIND_DDP = 1
+KIND_CALLS = 2
+_SOURCES = {KIND_DDP: "DDP", KIND_CALLS: "Calls", KIND_DDP + KIND_CALLS: "DDP+Calls"}
+
+
+def communication_report(table: Mapping[str, Value], now_ns: int) -> Optional[CommunicationReport]:
+    """What the rank measured last; None when it has not measured. now_ns: CLOCK_MONOTONIC."""
+    # The rank writes the seconds last.
+    if not {SECONDS, SHARE, KIND} <= set(table):
+        return None
+    return CommunicationReport(
+        seconds_per_step=table[SECONDS].number,
+        share=table[SHARE].number,
+        source=_SOURCES.get(int(table[KIND].number), ""),
+        age=max(0.0, (now_ns - table[SECONDS].time_ns) / 1e9),
+    )

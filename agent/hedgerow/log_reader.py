@@ -1,0 +1,80 @@
+"""Reads what ranks print for progress, on a thread of its own, so that passing output on never waits for it."""
+
+from __future__ import annotations
+
+import collections
+import queue
+import threading
+import time
+from typing import Deque, Dict, List, Set, Tuple
+
+from hedgerow.log_progress import Seen
+from hedgerow.logs.reader import AUTO, AutoReader
+
+# What may wait to be read; beyond, output is passed on unread. Ranks print far less than this in a second.
+BACKLOG_BYTES = 4 << 20
+# Reading takes at most a quarter of a core, which is the ranks' own, and leaves the interpreter to the pump.
+_REST_PER_WORK = 3.0
+_LONGEST_REST_SECONDS = 0.1
+_MOST_SEEN = 4096
+
+
+class RankLog:
+    """What is read of one rank: each of its streams by itself, as their lines interleave."""
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = pattern or None
+        self._readers: Dict[int, AutoReader] = {}
+        self._seen: Deque[Seen] = collections.deque(maxlen=_MOST_SEEN)
+        # The streams of which the newest output stayed unread, and how much in all.
+        self.gaps: Set[int] = set()
+        self.unread_bytes = 0
+
+    def read(self, stream: int, time_ns: int, data: bytes) -> None:
+        """Take in what was written to ``stream``. Called on the reading thread."""
+        reader = self._readers.pop(stream, None) or AutoReader(AUTO, self._pattern)
+        self._seen.extend(Seen(time_ns, said) for said in reader.feed(data))
+        # One that raised is not taken again.
+        self._readers[stream] = reader
+
+    def take(self) -> List[Seen]:
+        """What was seen since the last call."""
+        return [self._seen.popleft() for _ in range(len(self._seen))]
+
+
+class LogReader(threading.Thread):
+    """Feeds the logs of all ranks here."""
+
+    def __init__(self, backlog_bytes: int = BACKLOG_BYTES) -> None:
+        super().__init__(name="log", daemon=True)
+        self._limit = backlog_bytes
+        self._chunks: "queue.SimpleQueue[Tuple[RankLog, int, int, bytes]]" = queue.SimpleQueue()
+        # Each is written by one thread only.
+        self._offered = 0
+        self._read = 0
+
+    def offer(self, log: RankLog, stream: int, data: bytes) -> None:
+        """Hand ``data`` over, or note that it stays unread. Never waits."""
+        if self._offered - self._read + len(data) > self._limit:
+            log.unread_bytes += len(data)
+            if stream in log.gaps:
+                return
+            log.gaps.add(stream)
+            # The rest of a line must not be joined with the end of another.
+            data = b"\n"
+        else:
+            log.gaps.discard(stream)
+        self._offered += len(data)
+        self._chunks.put((log, stream, time.monotonic_ns(), data))
+
+    def run(self) -> None:
+        """Read until the process ends."""
+        while True:
+            log, stream, time_ns, data = self._chunks.get()
+            began = time.monotonic()
+            try:
+                log.read(stream, time_ns, data)
+            except Exception:  # noqa: BLE001 (what breaks a reader costs those lines only)
+                log.unread_bytes += len(data)
+            self._read += len(data)
+            time.sleep(min(_LONGEST_REST_SECONDS, _REST_PER_WORK * (time.monotonic() - began)))
