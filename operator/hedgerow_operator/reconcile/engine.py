@@ -142,7 +142,9 @@ class Reconciler:
             raise Unreachable("this operator does not lead any more")
         if plan.learned is not None:
             job = await self._jobs.annotate(job, ANNOTATION_LEARNED_DURATIONS, plan.learned)
-        if urgent or (changed and now - self._written.get(key, float("-inf")) >= FIGURES_SECONDS):
+        # Counted from the first look: an operator that has just started does not write the figures of every job at once.
+        written = self._written.setdefault(key, now)
+        if urgent or (changed and now - written >= FIGURES_SECONDS):
             old = job.status
             job = await self._jobs.write_status(job, plan.status)
             self._written[key] = now
