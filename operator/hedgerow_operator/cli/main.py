@@ -56,6 +56,21 @@ def demo(state_dir: Path | None) -> None:
     sys.exit(run_demo(state_dir))
 
 
+@commands.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--ranks", type=click.IntRange(min=1), metavar="N", help="How many ranks the job has.")
+@click.option("-o", "--output", type=click.Choice(["json"]), help="json: one object, for programs.")
+def explain(file: Path, ranks: int | None, output: str | None) -> None:
+    """Say what the output of a failing job tells: who is suspect, who only waited, and what kind of fault it is.
+
+    FILE is the output of ranks and launchers, an NCCL RAS report, or a scrape of xpu_timer (.prom).
+    Exits 0 whatever is found, 2 if FILE cannot be read.
+    """
+    from hedgerow_operator.cli.explain import show_explanation
+
+    show_explanation(file, ranks, output)
+
+
 @commands.command(add_help_option=False, short_help="Start the ranks of one worker (hedgerow run --help).")
 def run() -> None:
     """Start the ranks of one worker (what a manifest's command is wrapped in): hedgerow run [OPTIONS] -- COMMAND."""
