@@ -15,6 +15,7 @@ from hedgerow.options import Options
 from hedgerow.output import OutputPump, RankOutput
 from hedgerow.rank_environment import rank_environment
 from hedgerow.ranks import Rank, RankFiles
+from hedgerow.recorder import RankRecorder, RecorderReader, recorder_variables
 from hedgerow.survivors import survivors
 from hedgerow.system_calls import die_with_parent
 from hedgerow.wire import RANK_EXITED, STAGE_RUNNING, STAGE_STOPPED, STAGE_STOPPING, STOP_ENDED, Command, RankReport
@@ -36,6 +37,7 @@ class Place:
     folder: str
     archive: str
     pump: OutputPump
+    recorders: RecorderReader
 
 
 class Attempt:
@@ -55,9 +57,11 @@ class Attempt:
         self._asked = 0.0
         self._suspects: Set[int] = set()
         self._dump_until = 0.0
+        self._recorders: Optional[RecorderReader] = None
 
     def begin(self, place: Place, inherited: Mapping[str, str]) -> None:
         """Start every rank. When the command cannot be started, the attempt has failed and nothing is left running."""
+        self._recorders = place.recorders
         try:
             for local in range(place.options.nproc):
                 self.ranks.append(self._start_rank(local, place, inherited))
@@ -95,14 +99,20 @@ class Attempt:
         self.press(now)
 
     def dump(self, now: float) -> None:
-        """Take stacks of every rank for a short while."""
+        """Take stacks of every rank for a short while, and have their flight recorders dumped."""
         self._dump_until = now + DUMP_SECONDS
+        for rank in self.ranks:
+            if not rank.exited and rank.recorder.ask():
+                self._expect_dump(rank)
 
     def reap(self, pid: int, wait_status: int, now: float) -> Optional[Rank]:
         """A child was reaped: the rank whose main process it was; None for an adopted orphan."""
         for rank in self.ranks:
             if rank.group == pid and not rank.exited:
                 rank.note_exit(wait_status, now)
+                if rank.recorder.has_dump:
+                    # torch's watchdog wrote it before it ended the rank.
+                    self._expect_dump(rank)
                 return rank
         return None
 
@@ -129,7 +139,7 @@ class Attempt:
         """Read heartbeats, samples and stacks that are due; True when the operator should hear of it at once."""
         running = [rank for rank in self.ranks if not rank.exited]
         # Stacks are collected before the kernel is asked, so that their bytes are never taken for the rank's own.
-        news = [rank.look(now) for rank in running]
+        news = [rank.look(now) for rank in running] + [rank.recorder.news() for rank in self.ranks]
         if now - self._sampled >= SAMPLE_SECONDS:
             self._sampled = now
             table = kernel.processes()
@@ -180,6 +190,7 @@ class Attempt:
         number = options.worker * options.nproc + local
         files = RankFiles(os.path.join(place.folder, "attempt-%d-rank-%d" % (self.number, number)))
         variables = rank_environment(options, self.start, local, files.variables(), place.archive, inherited)
+        variables.update(recorder_variables(files.folder, variables))
         reads = options.heartbeat_source in environment.LOG_SOURCES
         output = RankOutput(RankLog(options.log_pattern) if reads else None)
         try:
@@ -187,7 +198,12 @@ class Attempt:
         finally:
             output.close_write_ends()
         place.pump.add(output, whole_lines=options.nproc > 1)
-        return Rank(number, local, files, output, process, options.heartbeat_source)
+        recorder = RankRecorder(number, variables)
+        return Rank(number, local, files, output, process, options.heartbeat_source, recorder)
+
+    def _expect_dump(self, rank: Rank) -> None:
+        if self._recorders is not None:
+            self._recorders.expect(rank.recorder)
 
     def _ask_stacks(self, running: List[Rank], deadlines: Mapping[str, float], now: float) -> bool:
         """Ask suspects for stacks about once a second; True when somebody became or ceased to be a suspect, and

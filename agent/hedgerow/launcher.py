@@ -17,6 +17,7 @@ from hedgerow.log import say
 from hedgerow.membership import Membership
 from hedgerow.options import Options, UsageError, parse
 from hedgerow.output import OutputPump
+from hedgerow.recorder import RecorderReader
 from hedgerow.reporter import Delivery, Reporter
 from hedgerow.scanner import Scanner
 
@@ -68,6 +69,7 @@ class Launcher:
                 signal.signal(number, lambda _number, _frame: self._send(self._on_signal))
         signal.signal(signal.SIGCHLD, lambda _number, _frame: self._send(self._on_child))
         self._place.pump.start()
+        self._place.recorders.start()
         if self._options.has_operator:
             self._begin_reporting()
         else:
@@ -320,7 +322,7 @@ def _place(options: Options, folder: str) -> Place:
         pack.write(archive)
     if not system_calls.adopt_orphans():
         say("processes that leave their group cannot be followed here (no prctl)")
-    return Place(options, folder, archive, OutputPump())
+    return Place(options, folder, archive, OutputPump(), RecorderReader())
 
 
 if __name__ == "__main__":

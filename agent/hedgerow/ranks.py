@@ -14,6 +14,7 @@ from hedgerow.activity import ActivityFold, take_sample
 from hedgerow.output import RankOutput
 from hedgerow.progress import Progress
 from hedgerow.rank_progress import RankProgress
+from hedgerow.recorder import RankRecorder
 from hedgerow.stacks import StackSampler
 from hedgerow.wire import RANK_EXITED, RANK_RUNNING, RANK_STARTING, RankReport
 
@@ -26,7 +27,7 @@ class RankFiles:
 
     def __init__(self, folder: str) -> None:
         os.makedirs(folder)
-        self._folder = folder
+        self.folder = folder
         self.heartbeat = os.path.join(folder, "heartbeat")
         self.stacks = os.path.join(folder, "stacks")
         record.create(self.heartbeat)
@@ -39,7 +40,7 @@ class RankFiles:
 
     def remove(self) -> None:
         """Forget them."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class Rank:
@@ -49,9 +50,17 @@ class Rank:
     """
 
     def __init__(
-        self, number: int, local: int, files: RankFiles, output: RankOutput, process: Any, source: str
+        self,
+        number: int,
+        local: int,
+        files: RankFiles,
+        output: RankOutput,
+        process: Any,
+        source: str,
+        recorder: RankRecorder,
     ) -> None:
         self.number = number
+        self.recorder = recorder
         self.local = local
         self.files = files
         self.output = output
@@ -146,6 +155,7 @@ class Rank:
             not_finite=words,
             memory_bytes=self._memory,
             communication=self.told.communication(),
+            collectives=self.recorder.digest,
         )
 
     def close(self) -> None:
