@@ -10,8 +10,9 @@ from hedgerow.wire import DURATION_GROWTH
 Histogram = Mapping[int, int]  # bucket -> count; bucket k holds (GROWTH**(k-1), GROWTH**k] milliseconds
 Phases = Mapping[str, Histogram]
 
-# A duration this many times the next longest stands alone.
+# What lies this many times beyond the 90th percentile, and is not more than this share of all, is no habit.
 OUTLIER_FACTOR = 1.5
+OUTLIER_SHARE = 0.05
 _MILLIS = 1000.0
 # A bucket beyond a week is no duration but a broken report.
 _LAST_BUCKET = 118
@@ -44,13 +45,12 @@ def longest(histogram: Histogram) -> float:
 
 
 def trimmed(histogram: Histogram) -> Histogram:
-    """``histogram`` without its longest duration, if that stands alone far beyond the others (OUTLIER_FACTOR)."""
-    if len(histogram) < 2:
+    """``histogram`` without durations far beyond the 90th percentile that are rare: one of them, or OUTLIER_SHARE."""
+    bound = OUTLIER_FACTOR * quantile(histogram, 0.9)
+    beyond = {bucket for bucket in histogram if upper_seconds(bucket) > bound}
+    if sum(histogram[bucket] for bucket in beyond) > max(1.0, OUTLIER_SHARE * count(histogram)):
         return histogram
-    second, top = sorted(histogram)[-2:]
-    if histogram[top] > 1 or upper_seconds(top) < OUTLIER_FACTOR * upper_seconds(second):
-        return histogram
-    return {bucket: amount for bucket, amount in histogram.items() if bucket != top}
+    return {bucket: amount for bucket, amount in histogram.items() if bucket not in beyond}
 
 
 def merge(parts: Iterable[Phases]) -> dict[str, dict[int, int]]:

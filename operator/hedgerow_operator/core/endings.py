@@ -10,7 +10,7 @@ from hedgerow.logs import observation as says
 from hedgerow_operator.api import reasons
 from hedgerow_operator.core import phrases
 from hedgerow_operator.core.attribution.fault_class import FaultClass
-from hedgerow_operator.core.faults import FaultKind, read_fault
+from hedgerow_operator.core.fault_words import FaultKind, classify
 
 # Failures that a script may print and live through: they count once nothing follows.
 FAILURES = frozenset({says.EXCEPTION, says.DEVICE_ERROR, says.CRASH, says.OUT_OF_MEMORY, says.EXIT, says.NODE_FAILED})
@@ -58,11 +58,13 @@ class Ended(Struct, frozen=True, kw_only=True):
     hopeless: bool = False
 
 
-def conclude(notes: Sequence[Note], progressed: bool, reached_last_step: bool = False, ranks: int | None = None) -> Ended:
+def conclude(
+    notes: Sequence[Note], progressed: bool, reached_last_step: bool = False, ranks: int | None = None
+) -> Ended:
     """How the run ended. ``notes``: since the last progress. ``ranks``: how many there are, None: not known."""
     endings = [note.ending for note in notes]
     if says.SUCCESS in endings:
-        return Ended(outcome=Outcome.SUCCEEDED, reason=reasons.ALL_RANKS_FINISHED, message="the job said that it succeeded")
+        return Ended(outcome=Outcome.SUCCEEDED, reason=reasons.ALL_RANKS_FINISHED, message="the job said success")
     if says.TARGET_MISSED in endings:
         return Ended(outcome=Outcome.SUCCEEDED, reason=reasons.TARGET_NOT_REACHED,
                      message="the run ended by itself below its target")
@@ -75,7 +77,8 @@ def conclude(notes: Sequence[Note], progressed: bool, reached_last_step: bool = 
     if progressed:
         return Ended(outcome=Outcome.TRUNCATED, reason=reasons.NOT_FINISHED,
                      message="the output stops after a step and does not say how the run ended")
-    return Ended(outcome=Outcome.UNKNOWN, reason=reasons.NOT_MEASURED, message="the output says neither progress nor end")
+    return Ended(outcome=Outcome.UNKNOWN, reason=reasons.NOT_MEASURED,
+                 message="the output says neither of progress nor of an end")
 
 
 def failure(notes: Sequence[Note], ranks: int | None = None) -> Ended:
@@ -117,7 +120,7 @@ def _outside(notes: Sequence[Note], first: Note) -> Ended | None:
 
 def _exception(notes: Sequence[Note], named: tuple[int, ...], ranks: int | None) -> Ended:
     """The same exception on several ranks is the program's own; a broken connection is a consequence of another's."""
-    faults = [(note, read_fault([note.text])) for note in notes]
+    faults = [(note, classify(note.text)) for note in notes]
     causes = [entry for entry in faults if entry[1].kind is not FaultKind.CONSEQUENCE] or faults
     first, fault = causes[0]
     texts = {_NUMBERS.sub("…", note.text) for note, _fault in faults}

@@ -1,6 +1,7 @@
 """Long pauses that recur, every so many steps or minutes: their own kind of interval, learned apart from the steps."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -9,6 +10,7 @@ RHYTHM_TOLERANCE = 0.1
 LENGTH_FACTOR = 2.0  # of the longest such pause
 # As many pauses without a rhythm are a habit too: they may come at any time.
 HABIT = 3
+LEAST_PERIOD_STEPS = 10
 _KEPT = 16
 
 
@@ -31,13 +33,15 @@ class Pauses(Struct, frozen=True):
 
 
 def allowed(pauses: Pauses, began: float, step: int | None) -> float:
-    """Seconds that an interval that begins at ``began`` after ``step`` may last as one of these pauses; 0.0: none is due."""
+    """Seconds that an interval which begins at ``began`` after ``step`` may last as such a pause; 0.0: none is due."""
     seen = pauses.seen
     limit = LENGTH_FACTOR * max((pause.seconds for pause in seen), default=0.0)
     if len(seen) >= HABIT and not _rhythms(seen):
         return limit
     steps = [float(pause.step) for pause in seen if pause.step is not None]
-    by_step = step is not None and len(steps) == len(seen) and _due(steps, float(step), least=1.0)
+    if len(steps) == 1 and steps[0] >= LEAST_PERIOD_STEPS:
+        steps = [0.0, *steps]  # most scripts count from the start: every 500 steps is after 500, 1000, …
+    by_step = step is not None and bool(steps) and _due(steps, float(step), least=1.0)
     by_time = _due([pause.began for pause in seen], began, least=1.0)
     return limit if by_step or by_time else 0.0
 
@@ -62,7 +66,7 @@ def _due(places: Sequence[float], here: float, least: float) -> bool:
 
 def _period(places: Sequence[float], least: float) -> float | None:
     """The usual distance of ``places``, None when they do not keep one. One that was missed does not break it."""
-    gaps = [after - before for before, after in zip(places, places[1:], strict=False)]
+    gaps = [after - before for before, after in pairwise(places)]
     if not gaps or min(gaps) <= 0:
         return None
     period = min(gaps)

@@ -25,7 +25,7 @@ _MOST_PACES = 20_000
 
 
 class NumbersWatch:
-    """Collects ``incidents`` (slow-downs) and ``alarms``; an alarm or incident is one for as long as it goes on."""
+    """Collects ``incidents`` (slow-downs) and ``alarms``, each one for as long as it goes on."""
 
     def __init__(self) -> None:
         self.incidents: list[Incident] = []
@@ -70,8 +70,8 @@ class NumbersWatch:
             self._slow = Incident(
                 kind=SLOWDOWN, phase=PHASE_STEP, opened=course.now, last_progress=course.now, acted=course.now,
                 reason=reasons.SLOWER_THAN_BASELINE,
-                message=f"steps take {slow.percent:.0f} % longer than this job's own: {phrases.seconds(slow.now)} instead "
-                f"of {phrases.seconds(slow.usual)}",
+                message=f"steps take {slow.percent:.0f} % longer than this job's own: {phrases.seconds(slow.now)}, "
+                f"usually {phrases.seconds(slow.usual)}",
             )
             self.incidents.append(self._slow)
 

@@ -42,7 +42,7 @@ class StallWatch:
         return course.now - course.since > self._tell_seconds(course)
 
     def look(self, course: Course, until: float) -> list[Incident]:
-        """The incident that opens before ``until`` while nothing progresses, if one does; acts on it when it is time."""
+        """The incident that opens before ``until`` while nothing progresses, if one does; acts when it is time."""
         opened: list[Incident] = []
         told_at = course.since + self._tell_seconds(course) + _MOMENT
         if self.incident is None and told_at <= until and self._stalled(course, told_at, telling=True):
@@ -82,11 +82,10 @@ class StallWatch:
         return samples >= (LEAST_STEPS if phase == PHASE_STEP else LEAST_OTHERS)
 
     def _factor(self, course: Course) -> float:
-        """A limit that the spec sets for a start is taken at its word."""
-        if course.phase in (PHASE_INIT, PHASE_FIRST_STEP):
-            return 1.0
-        known = self._enough(course.phase, count(course.learned.get(course.phase, {})))
-        return TELL_FACTOR if known else UNMEASURED_FACTOR
+        """A limit of the spec is taken at its word, but for steps, of which many logs show only some at first."""
+        if self._enough(course.phase, count(course.learned.get(course.phase, {}))):
+            return 1.0 if course.phase in (PHASE_INIT, PHASE_FIRST_STEP) else TELL_FACTOR
+        return UNMEASURED_FACTOR if course.phase == PHASE_STEP else 1.0
 
     def _tell_seconds(self, course: Course) -> float:
         return self._factor(course) * self._deadlines(course, telling=True)[course.phase]
@@ -108,8 +107,8 @@ class StallWatch:
         usual = quantile(course.learned.get(course.phase, {}), 0.5)
         known = f", where it usually takes {phrases.seconds(usual)}" if usual else ""
         message = (
-            f"nothing has progressed since {self._times.shown(course.since)} in phase {course.phase}{step}{known}; the "
-            f"log is the only witness, so the job restarts at {self._times.shown(self._acts_at(course))} at the earliest"
+            f"nothing has progressed since {self._times.shown(course.since)} in phase {course.phase}{step}{known}; "
+            f"the log is the only witness, so no restart before {self._times.shown(self._acts_at(course))}"
         )
         reason = reasons.STARTUP_TIMEOUT if course.phase == PHASE_INIT else reasons.NO_PROGRESS
         return Incident(kind=STALL, phase=course.phase, opened=at, last_progress=course.since, reason=reason,

@@ -15,7 +15,7 @@ GIVE_UP = "GiveUp"
 
 
 class Incident(Struct, kw_only=True):
-    """One trouble that a person is told of; opened, action and acted as decided at that moment, the rest as known last."""
+    """One trouble that a person is told of; opened, action and acted as decided then, the rest as known last."""
 
     kind: str
     phase: str

@@ -14,7 +14,7 @@ from hedgerow_operator.replay.times import Times
 
 
 class TrainingReplay:
-    """Feed it the bytes of a log as they come, then :meth:`finish`. Raises ValueError for a format that there is not."""
+    """Feed it the bytes of a log as they come, then :meth:`finish`. Raises ValueError for an unknown format."""
 
     def __init__(self, log_format: str = "auto", pattern: str | None = None, ranks: int | None = None,
                  health: HealthSpec | None = None) -> None:

@@ -34,7 +34,7 @@ class WorkerIncident(Struct, kw_only=True):
 
 
 def read_samples(lines: Iterable[str]) -> Iterator[Sample]:
-    """The rows of a table. Raises ValueError with one sentence for a table without the columns; other rows are skipped."""
+    """The rows of a table, broken ones skipped. Raises ValueError with one sentence where a column is missing."""
     rows = csv.DictReader(lines)
     columns = rows.fieldnames or []
     seconds = next((name for name in _TIMES if name in columns), None)
