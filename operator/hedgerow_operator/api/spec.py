@@ -63,12 +63,20 @@ class HeartbeatSpec(StrictModel, frozen=True, kw_only=True):
     """How progress is seen."""
 
     source: Annotated[
-        Literal["Auto", "Library", "Torch"],
+        Literal["Auto", "Library", "Torch", "Log"],
         Meta(
             description="Library: hedgerow.beat() in the training script. Torch: a hook on torch's optimizer step, "
-            "without a change to the script. Auto: whichever speaks, Library first."
+            "without a change to the script. Log: lines that a rank prints; the usual trainers' are known. Auto: "
+            "whichever speaks, in this order."
         ),
     ] = "Auto"
+    log_pattern: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=1024)] | None,
+        Meta(
+            description="Regular expression (Python) for lines that tell progress, with a group (?P<step>...) or "
+            "(?P<phase>...), and as wanted time, loss and step_seconds; unset: the usual trainers' lines."
+        ),
+    ] = None
 
 
 class CheckpointSpec(StrictModel, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from hedgerow_operator.api.spec import MAX_RANKS, LocalSpec, TrainingJobSpec
 from hedgerow_operator.api.training_job import TrainingJob
 
 _NAME_PATTERN = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+_PROGRESS_GROUPS = ("(?P<step>", "(?P<phase>")
 _USD_PATTERN = "^[0-9]+([.][0-9]+)?$"
 
 
@@ -46,6 +47,15 @@ def _phases_differ(spec: TrainingJobSpec) -> bool:
     return len({phase.name for phase in spec.health.phases}) == len(spec.health.phases)
 
 
+def _pattern_is_used(spec: TrainingJobSpec) -> bool:
+    return spec.heartbeat.log_pattern is None or spec.heartbeat.source in ("Auto", "Log")
+
+
+def _pattern_has_a_group(spec: TrainingJobSpec) -> bool:
+    pattern = spec.heartbeat.log_pattern
+    return pattern is None or any(group in pattern for group in _PROGRESS_GROUPS)
+
+
 def _price_is_a_number(price: str) -> bool:
     return re.fullmatch(_USD_PATTERN, price) is not None
 
@@ -78,6 +88,21 @@ NAME_RULES = (
 # A rule about health or recovery is placed on spec: placed on them, the API server would hold it against their
 # default {} before it fills in the defaults inside.
 SPEC_RULES = (
+    Rule(
+        at="spec",
+        field="heartbeat.logPattern",
+        cel="!has(self.heartbeat.logPattern) || self.heartbeat.source in ['Auto', 'Log']",
+        message="heartbeat.source leaves the log unread; write source: Log (or Auto), or take logPattern out",
+        holds=_pattern_is_used,
+    ),
+    Rule(
+        at="spec",
+        field="heartbeat.logPattern",
+        cel="!has(self.heartbeat.logPattern) || "
+        + " || ".join(f"self.heartbeat.logPattern.contains('{group}')" for group in _PROGRESS_GROUPS),
+        message=r"write a group for what tells progress, such as step (?P<step>\d+), or (?P<phase>train|eval)",
+        holds=_pattern_has_a_group,
+    ),
     Rule(
         at="spec",
         cel="has(self.kubernetes) != has(self.local)",

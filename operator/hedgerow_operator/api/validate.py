@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from hedgerow.logs.reader import AUTO, AutoReader
 from hedgerow_operator.api.labels import API_VERSION, TRAINING_JOB_KIND
 from hedgerow_operator.api.metadata import ObjectMeta
 from hedgerow_operator.api.pod_template import read_template
@@ -17,6 +18,7 @@ from hedgerow_operator.api.spec import TrainingJobSpec
 from hedgerow_operator.api.structure import structure_problems, without_nulls
 from hedgerow_operator.api.training_job import TrainingJob, training_job
 
+_LOG_PATTERN = "spec.heartbeat.logPattern"
 _NAMESPACE_PATTERN = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 
 # Written by the API server; in a manifest when it was read back from a cluster.
@@ -67,12 +69,24 @@ def header_problems(fields: Any) -> Iterator[Problem]:
 
 def rule_problems(job: TrainingJob) -> Iterator[Problem]:
     """The rules that the job breaks."""
+    blamed = set()
     for rule in RULES:
         value = value_at(job, rule.at)
         if value is not None and not rule.holds(value):
+            blamed.add(rule.place)
             yield blame(rule.place, rule.message)
     if re.fullmatch(_NAMESPACE_PATTERN, job.metadata.namespace) is None:
         yield blame("metadata.namespace", "write at most 63 lower-case letters, digits and '-', such as team-a")
+    if _LOG_PATTERN not in blamed:
+        yield from _pattern_problems(job.spec.heartbeat.log_pattern)
+
+
+def _pattern_problems(pattern: str | None) -> Iterator[Problem]:
+    """What CEL cannot look for: whether the reader of logs understands the pattern."""
+    try:
+        AutoReader(AUTO, pattern)
+    except ValueError as error:
+        yield blame(_LOG_PATTERN, str(error))
 
 
 def value_at(job: TrainingJob, place: str) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from hedgerow_operator.api.manifests import load_manifests
@@ -31,3 +33,11 @@ def test_a_good_manifest_passes(name: str) -> None:
     found = load_manifests(str(GOOD[name]))
     assert found.errors == ()
     assert len(found.jobs) == 1
+
+
+def test_a_pattern_that_is_no_expression_is_named_without_a_server(tmp_path: Path) -> None:
+    path = tmp_path / "job.yaml"
+    text = GOOD["local-everything"].read_text(encoding="utf-8")
+    path.write_text(text.replace(r"(?P<loss>\S+)", r"(?P<loss>\S+"), encoding="utf-8")
+    (error,) = load_manifests(str(path)).errors
+    assert "spec.heartbeat.logPattern: the log pattern is no regular expression: missing )" in str(error)

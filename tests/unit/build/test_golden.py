@@ -24,7 +24,7 @@ CASES: dict[str, Callable[[], dict[str, Any]]] = {
         job(
             rich_template(),
             checkpoint={"directory": "/data/ckpt", "verify": "Size"},
-            heartbeat={"source": "Torch"},
+            heartbeat={"source": "Log", "logPattern": "step (?P<step>\\d+)$"},
             masterPort=29500,
         ),
         3,

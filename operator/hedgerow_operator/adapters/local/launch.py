@@ -70,6 +70,8 @@ def _orders(job: TrainingJob, attempt: int, worker: int) -> dict[str, str]:
         environment.FENCE_SECONDS: "0",  # processes of this machine can always be seen: never fenced by time
         environment.GRACE_SECONDS: str(spec.recovery.grace_seconds),
     }
+    if spec.heartbeat.log_pattern is not None:
+        orders[environment.LOG_PATTERN] = spec.heartbeat.log_pattern
     directory = checkpoint_directory(job)
     if spec.checkpoint is not None and directory is not None:
         orders[environment.CHECKPOINT_DIRECTORY] = directory
