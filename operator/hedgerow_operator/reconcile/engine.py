@@ -142,7 +142,7 @@ class Reconciler:
             raise Unreachable("this operator does not lead any more")
         if plan.learned is not None:
             job = await self._jobs.annotate(job, ANNOTATION_LEARNED_DURATIONS, plan.learned)
-        # Counted from the first look: an operator that has just started does not write the figures of every job at once.
+        # Counted from the first look: an operator that has just started does not write every job's figures at once.
         written = self._written.setdefault(key, now)
         if urgent or (changed and now - written >= FIGURES_SECONDS):
             old = job.status
