@@ -98,13 +98,14 @@ class Job:
 
         return dict(self.wait(f"to be {' or '.join(states)}", probe, timeout))
 
-    def wait_step(self, step: int, attempt: int = 1, timeout: float = RECOVERY_SECONDS) -> None:
-        """Wait until every rank of the attempt has passed this step, as its own checkpoint folder or status says."""
-        self.wait(
-            f"to train beyond step {step}",
-            lambda job: job.status.get("attempt") == attempt and (job.status.get("step") or -1) >= step,
-            timeout,
-        )
+    def saved(self) -> list[int]:
+        """The steps of its checkpoint files, as they lie on the disk that the nodes share."""
+        folder = self.cluster.site.work / "volumes" / self.namespace / self.name
+        return sorted(int(path.stem.rpartition("-")[2]) for path in folder.glob("step-*.safetensors"))
+
+    def wait_saved(self, step: int, timeout: float = RECOVERY_SECONDS) -> None:
+        """Wait until the checkpoint of this step lies on the disk."""
+        self.wait(f"to save step {step}", lambda job: step in job.saved(), timeout)
 
     def story(self) -> str:
         """What a person needs to see why a test failed."""
