@@ -14,7 +14,8 @@ from hedgerow.wire import (
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_SUCCEEDED, Heard, PlacementSeen, Seen, WorkerSeen
 
-# A launcher with live ranks that can reach us is heard within two calm intervals.
+# A launcher with live ranks that can reach us is heard within two calm intervals. Where it is refused since its pod is
+# gone from the API, its ranks may take their grace to end besides.
 STRAY_SECONDS = 10.0
 
 
@@ -142,17 +143,17 @@ def gather(job: TrainingJob, seen: Seen) -> Gang:
         placement=placement,
         listened=seen.listening_seconds >= timeout,
         listening_seconds=seen.listening_seconds,
-        strays=_strays(seen, status.placement),
+        strays=_strays(seen, status.placement, STRAY_SECONDS + job.spec.recovery.grace_seconds),
     )
 
 
-def _strays(seen: Seen, placement: int) -> tuple[int, ...]:
+def _strays(seen: Seen, placement: int, seconds: float) -> tuple[int, ...]:
     """A pod that was deleted by force is gone from the API while its processes may live on. Local ones are seen."""
     if not seen.fences_by_time:
         return ()
     alive = {
         heard.report.attempt for heard in seen.heard
-        if heard.report.placement != placement and heard.age <= STRAY_SECONDS
+        if heard.report.placement != placement and heard.age <= seconds
         and heard.report.stage in (STAGE_RUNNING, STAGE_STOPPING)
     }
     return tuple(sorted(alive))

@@ -16,8 +16,9 @@ def _placement(world: World) -> Placement | None:
 
 
 def _launcher(world: World, worker: int) -> Launcher | None:
+    """None when the API shows no such worker."""
     placement = _placement(world)
-    return placement.launchers[worker] if placement else None
+    return placement.launchers[worker] if placement and worker not in placement.removed else None
 
 
 def hang(world: World) -> None:
@@ -65,15 +66,15 @@ def preempt(world: World) -> None:
 
 def lose_node(world: World) -> None:
     """The node of worker 1 dies; nobody can ask it."""
-    placement = _placement(world)
-    if placement:
+    placement, launcher = _placement(world), _launcher(world, 1)
+    if placement and launcher:
         placement.silence(1, really_dead=True)
 
 
 def cut_node(world: World) -> None:
     """The node of worker 1 is cut off from everything, and trains on."""
-    placement = _placement(world)
-    if placement:
+    placement, launcher = _placement(world), _launcher(world, 1)
+    if placement and launcher:
         placement.silence(1, really_dead=False)
 
 
@@ -95,11 +96,10 @@ def suspend(world: World) -> None:
 
 
 def force_delete(world: World) -> None:
-    """Somebody deletes the pod of worker 1 by force: the API forgets it, its processes live on for a while."""
-    placement = _placement(world)
-    if placement:
+    """Somebody deletes the pod of worker 1 by force: the API forgets it, and its processes live on."""
+    placement, launcher = _placement(world), _launcher(world, 1)
+    if placement and launcher and launcher.reachable:
         placement.removed.add(1)
-        world.ghosts.append(placement.launchers[1])
 
 
 def slow_down(world: World) -> None:

@@ -20,7 +20,8 @@ class Launcher:
     """One worker's launcher and its ranks, which step together unless told to hang or exit.
 
     heard: its reports reach the operator. isolated: neither the operator nor its peers can be reached, or reach it.
-    answers_late: seconds that answers are under way. slow_stop: seconds from stop to the last rank's end.
+    terminated: its place has sent SIGTERM, though the API may have forgotten it. answers_late: seconds that answers
+    are under way. slow_stop: seconds from stop to the last rank's end.
     """
 
     def __init__(self, placement: int, worker: int, job: TrainingJob, name: str) -> None:
@@ -33,7 +34,7 @@ class Launcher:
         self.exit_code: int | None = None
         self.stop_cause: str | None = None
         self.heard = self.obeys = True
-        self.isolated = self.dead = self.stubborn = self.frozen = False
+        self.isolated = self.dead = self.stubborn = self.frozen = self.terminated = False
         self.current_at = self.ended_at = 0.0
         self.answers_late, self.slow_stop, self.stops_in = 0.0, 0.0, 0.0
         self.inbox: list[tuple[float, float, wire.Answer]] = []
@@ -48,13 +49,15 @@ class Launcher:
     @property
     def reachable(self) -> bool:
         """Whether the operator hears it."""
-        return self.heard and not self.isolated and not self.dead
+        return self.heard and not (self.isolated or self.dead or self.terminated)
 
     def work(self, world: World, seconds: float) -> None:
         """Take in answers; step, hang or exit as told; save every few steps; kill the ranks when fenced."""
         if self.dead:
             return
         self._read(world)
+        if self.terminated and not self._goes_on_stopping(world):
+            return
         if self.stage == wire.STAGE_STOPPING:
             self.stops_in -= seconds
             if self.stops_in <= 0:
@@ -65,6 +68,13 @@ class Launcher:
             self._stop(world, wire.STOP_FENCE)
             return
         self._step(world, seconds)
+
+    def _goes_on_stopping(self, world: World) -> bool:
+        """After SIGTERM: the ranks are stopped, then the launcher ends."""
+        if self.stage == wire.STAGE_RUNNING:
+            self._stop(world, wire.STOP_SIGNAL)
+        self.dead = not self.alive
+        return self.alive
 
     def _step(self, world: World, seconds: float) -> None:
         self.time += seconds

@@ -70,6 +70,9 @@ class Placement:
             launcher = self.launchers[worker]
             if node in self.silent_nodes | self.gone_nodes:
                 continue
+            if worker in self.removed:
+                launcher.terminated = True
+                continue
             launcher.isolated = False
             if self.removing or worker in self.deleting:
                 launcher.dead = True
