@@ -18,6 +18,6 @@ def marked_lines(block: bytes, markers: Iterable[bytes]) -> Iterator[Tuple[bytes
             end = block.find(b"\n", at)
             found.setdefault(start, set()).add(marker)
             ends[start] = end
-            at = block.find(marker, end)
+            at = block.find(marker, end + 1)
     for start in sorted(found):
         yield block[start: min(ends[start], start + LONGEST_LINE)], found[start]
