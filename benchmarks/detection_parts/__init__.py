@@ -1,0 +1,1 @@
+"""The parts of benchmarks/detection.py; not run by themselves."""
