@@ -45,10 +45,9 @@ class Bursts:
         return self._began is not None and time_ns - self._newest < TOGETHER_NS and time_ns - self._began < LONGEST_NS
 
     def _close(self, time_ns: int) -> None:
+        silent = self._began is None or time_ns - self._newest >= SILENCE_NS
         if self._began is not None:
-            self._closed.append(self._silent_before and len(self._steps) >= STEPS)
-            self._silent_before = time_ns - self._newest >= SILENCE_NS
-        else:
-            self._silent_before = True
+            self._closed.append(self._silent_before and silent and len(self._steps) >= STEPS)
+        self._silent_before = silent
         self._began = time_ns
         self._steps = set()
