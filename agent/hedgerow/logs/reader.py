@@ -29,7 +29,7 @@ from hedgerow.logs.search import marked_lines
 AUTO = "auto"
 # The order in which formats are asked: a line belongs to the first that reads it, the more particular ones first.
 _FORMATS = (
-    MLPerf, Megatron, NeMo, DeepSpeed, DLRover, DLLogger, JSONLines, Torchtitan, HuggingFace, Lightning, NanoGPT,
+    MLPerf, NeMo, Megatron, DeepSpeed, DLRover, DLLogger, JSONLines, Torchtitan, HuggingFace, Lightning, NanoGPT,
 )
 NAMES = tuple(kind.name for kind in _FORMATS)
 # After this much without a format that is new, only every so many blocks are searched for others.

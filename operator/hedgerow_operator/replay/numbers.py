@@ -35,7 +35,8 @@ class NumbersWatch:
         self._slow: Incident | None = None
         self._open: dict[str, RaisedAlarm] = {}
         self._spikes = {
-            names.LOSS: SpikeWatch(names.LOSS, LOSS_SPIKE), names.GRAD_NORM: SpikeWatch(names.GRAD_NORM, GRADIENT_SPIKE),
+            names.LOSS: SpikeWatch(names.LOSS, LOSS_SPIKE),
+            names.GRAD_NORM: SpikeWatch(names.GRAD_NORM, GRADIENT_SPIKE),
         }
         self._leaks = LeakWatch()
         self._load: dict[str, float] = {}
