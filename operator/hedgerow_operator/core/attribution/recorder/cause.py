@@ -12,7 +12,7 @@ _WHY = {
     "the GPU or its driver does not answer",
     FaultClass.APPLICATION: "all issued work is complete and a dump was written, but the program issues no more: "
     "a held lock (the GIL), data loading, or code that does not return",
-    FaultClass.UNKNOWN: "did not join, and the dump does not tell why",
+    FaultClass.UNKNOWN: "the dump does not tell what it is busy with",
 }
 _SILENT = "no dump: dead, frozen, or on a node that cannot be reached"
 
@@ -36,11 +36,7 @@ def _kind(gang: Gang, rank: int) -> FaultClass:
     dump = gang.dumps[rank]
     if not dump.first and not dump.transfers:
         return FaultClass.APPLICATION
-    for key, work in dump.first.items():
-        peers = [gang.dumps[peer] for peer in gang.members[key] if peer in gang.dumps and peer != rank]
-        if any(peer.completed(key) >= work.seq for peer in peers):
-            return FaultClass.HARDWARE
-    return FaultClass.UNKNOWN
+    return FaultClass.HARDWARE if gang.is_left_behind(rank) else FaultClass.UNKNOWN
 
 
 def _only(kinds: Iterable[FaultClass]) -> FaultClass:

@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 NOT_JOINED = -1
+SCHEDULED = "scheduled"
+STARTED = "started"
+COMPLETED = "completed"
 
 
 class Group(Struct, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
-from hedgerow_operator.core.attribution.recorder.dump import Group, RankDump
+from hedgerow_operator.core.attribution.recorder.dump import Group, RankDump, Work
 from hedgerow_operator.core.attribution.recorder.groups import is_default
 
 
@@ -38,3 +38,30 @@ class Gang:
             key: group.members or (self.world if is_default(group) else tuple(used.get(key, ())))
             for key, group in self.groups.items()
         }
+
+    @cached_property
+    def _heads(self) -> Mapping[int, int | None]:
+        return {dump.rank: _head(dump) for dump in self.dumps.values()}
+
+    def is_head(self, rank: int, order: int | None) -> bool:
+        """Whether an operation of this order is the first incomplete one of the rank; so is any if no order is told."""
+        head = self._heads[rank]
+        return head is None or order == head
+
+    def first(self, rank: int, key: str) -> Work | None:
+        """The first incomplete collective of a rank in a group."""
+        return self.dumps[rank].first.get(key) if rank in self.dumps else None
+
+    def is_left_behind(self, rank: int) -> bool:
+        """Whether a peer has completed a collective that the rank has joined and not completed."""
+        for key, work in self.dumps[rank].first.items():
+            peers = (self.dumps[peer] for peer in self.members[key] if peer in self.dumps and peer != rank)
+            if any(peer.completed(key) >= work.seq for peer in peers):
+                return True
+        return False
+
+
+def _head(dump: RankDump) -> int | None:
+    orders = [work.order for work in dump.first.values()] + [transfer.order for transfer in dump.transfers]
+    told = [order for order in orders if order is not None]
+    return min(told) if told and len(told) == len(orders) else None

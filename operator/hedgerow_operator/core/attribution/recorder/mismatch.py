@@ -32,8 +32,7 @@ def find_mismatch(gang: Gang) -> Mismatch | None:
 def _of_group(gang: Gang, key: str) -> list[Mismatch]:
     works: dict[int, dict[int, Work]] = {}
     for rank in gang.members[key]:
-        work = gang.dumps[rank].first.get(key) if rank in gang.dumps else None
-        if work is not None:
+        if (work := gang.first(rank, key)) is not None:
             works.setdefault(work.seq, {})[rank] = work
     return [found for seq, joined in works.items() if (found := _compare(key, seq, joined)) is not None]
 

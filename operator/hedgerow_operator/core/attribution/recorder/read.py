@@ -7,13 +7,12 @@ dumps before version 2, ProcessGroupNCCL's trace (seq_id, pg_id).
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hedgerow_operator.core.attribution.recorder.dump import NOT_JOINED, RankDump, Transfer, Work
+from hedgerow_operator.core.attribution.recorder.dump import COMPLETED, NOT_JOINED, RankDump, Transfer, Work
 from hedgerow_operator.core.attribution.recorder.fields import integer, items, strings, table, text
 from hedgerow_operator.core.attribution.recorder.groups import Groups
 from hedgerow_operator.core.attribution.recorder.transfers import is_transfer, transfer_of
 
 _PREFIX = "nccl:"
-_COMPLETED = "completed"
 
 
 class NotADumpError(ValueError):
@@ -63,7 +62,7 @@ def _note_collective(entry: Mapping[Any, Any], group: str, reached: dict[str, in
 def _is_complete(entry: Mapping[Any, Any]) -> bool:
     state = entry.get("state")
     if isinstance(state, str):
-        return state == _COMPLETED
+        return state == COMPLETED
     return integer(entry.get("time_discovered_completed_ns")) is not None
 
 

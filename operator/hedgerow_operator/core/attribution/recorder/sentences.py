@@ -5,7 +5,7 @@ from hedgerow_operator.core.attribution.recorder.culprits import Culprits
 from hedgerow_operator.core.attribution.recorder.dump import Work
 from hedgerow_operator.core.attribution.recorder.gang import Gang
 from hedgerow_operator.core.attribution.recorder.mismatch import Mismatch
-from hedgerow_operator.core.attribution.recorder.waits import Wait
+from hedgerow_operator.core.attribution.recorder.waits import Lack, Wait
 
 _MAX_SIDES = 8
 
@@ -20,6 +20,10 @@ def never_joined(gang: Gang, told: Wait, guilty: tuple[int, ...], culprits: Culp
     where = _where(gang, work)
     if culprits.deadlocked and not culprits.never_joined:
         return f"{phrases.ranks(guilty)} wait for one another, first in {where}"
+    if told.lack is Lack.STARTED:
+        return (
+            f"{phrases.ranks(guilty)} enqueued {where} and did not begin it: the GPU is busy with something before it"
+        )
     return f"{phrases.ranks(guilty)} never joined {where}; the others wait"
 
 

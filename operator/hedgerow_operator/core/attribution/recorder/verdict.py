@@ -1,8 +1,7 @@
 """The verdict over all dumps of a job: guilty ranks, victims, the class of the fault and what it rests on.
 
-Of several groups that stand still the one told is where most ranks wait *first* for a guilty one: each rank's earliest
-incomplete operation is what blocks it, those enqueued behind wait for that, and ranks further along the chain wait for
-ranks that wait themselves.
+Of several groups that stand still the one told is the first in the order of waiting: an operation that misses a guilty
+rank, and that no rank has enqueued behind another such operation; of several, the one that most ranks wait in.
 """
 
 from collections import Counter
@@ -18,7 +17,7 @@ from hedgerow_operator.core.attribution.recorder.culprits import Culprits, find_
 from hedgerow_operator.core.attribution.recorder.dump import RankDump, Work
 from hedgerow_operator.core.attribution.recorder.gang import Gang
 from hedgerow_operator.core.attribution.recorder.mismatch import Mismatch, find_mismatch
-from hedgerow_operator.core.attribution.recorder.waits import Wait, find_waits, heads_of
+from hedgerow_operator.core.attribution.recorder.waits import Lack, Wait, find_waits
 
 
 class RecorderVerdict(Struct, frozen=True, kw_only=True):
@@ -40,11 +39,12 @@ def judge_dumps(dumps: Sequence[RankDump]) -> RecorderVerdict:
     mismatch = find_mismatch(gang)
     if mismatch is not None:
         return _mismatch(gang, mismatch)
-    waits = list(find_waits(gang, heads_of(gang)))
-    if not waits and gang.silent:  # nobody is missed at the first operation of anyone: then at any
-        waits = list(find_waits(gang, dict.fromkeys(gang.dumps)))
-    culprits = find_culprits(waits)
-    return _culprits(gang, waits, culprits) if culprits.ranks else _nobody(gang)
+    waits = list(find_waits(gang))
+    culprits = find_culprits(gang, waits)
+    if not culprits.ranks and gang.silent:
+        waits = list(find_waits(gang, anywhere=True))
+        culprits = find_culprits(gang, waits)
+    return _culprits(gang, waits, culprits) if culprits.ranks else _nobody(gang, culprits.standing)
 
 
 def _mismatch(gang: Gang, mismatch: Mismatch) -> RecorderVerdict:
@@ -79,8 +79,11 @@ def _culprits(gang: Gang, waits: Sequence[Wait], culprits: Culprits) -> Recorder
     )
 
 
-def _nobody(gang: Gang) -> RecorderVerdict:
-    standing = [work for dump in gang.dumps.values() for work in dump.first.values()]
+def _nobody(gang: Gang, ends: frozenset[int]) -> RecorderVerdict:
+    """Nobody is missing. ends: ranks at the ends of the chains, where it began; empty: all stand in the same."""
+    standing = [work for dump in gang.dumps.values() for work in dump.first.values()
+                if (not ends or dump.rank in ends) and gang.is_head(dump.rank, work.order)]  # fmt: skip
+    standing = standing or [work for dump in gang.dumps.values() for work in dump.first.values()]
     if not standing:
         return RecorderVerdict(message="no collective is under way on any rank: nothing stands still")
     # The operation that most ranks stand in; by name when there are more.
@@ -104,23 +107,27 @@ def _others(gang: Gang, guilty: Sequence[int]) -> tuple[int, ...]:
 
 
 def _first_of_chain(gang: Gang, waits: Sequence[Wait], guilty: frozenset[int]) -> Wait:
-    """The wait for a guilty rank that comes first on most ranks."""
-    earliest: dict[int, Wait] = {}
+    """The wait for a guilty rank that no rank has behind another such wait; of several, the one of most ranks."""
+    queues: dict[int, list[Wait]] = {}
     for wait in waits:
-        if guilty.isdisjoint(wait.absent):
-            continue
-        known = earliest.get(wait.rank)
-        if known is None or _order(wait) < _order(known):
-            earliest[wait.rank] = wait
-    amounts = Counter((wait.group, wait.seq, wait.transfer is None) for wait in earliest.values())
+        if wait.lack is not Lack.REACHED and not guilty.isdisjoint(wait.absent):
+            queues.setdefault(wait.rank, []).append(wait)
+    behind = {_operation(wait) for queue in queues.values() for wait in sorted(queue, key=_order)[1:]}
+    everything = [wait for queue in queues.values() for wait in queue]
+    candidates = [wait for wait in everything if _operation(wait) not in behind] or everything
+    amounts = Counter(_operation(wait) for wait in candidates)
     return max(
-        earliest.values(),
+        candidates,
         key=lambda wait: (
-            amounts[wait.group, wait.seq, wait.transfer is None],
+            amounts[_operation(wait)],
             len(guilty.intersection(wait.absent)),
             gang.groups[wait.group].title,
         ),
     )
+
+
+def _operation(wait: Wait) -> tuple[str, int | None, bool]:
+    return wait.group, wait.seq, wait.transfer is None
 
 
 def _order(wait: Wait) -> tuple[bool, int]:
@@ -132,7 +139,9 @@ def _told(gang: Gang, waits: Sequence[Wait], told: Wait, missing: tuple[int, ...
         op = "send" if told.transfer.sends else "recv"
         return {"op": op, "seq": told.seq, "groupName": gang.groups[told.group].name, "pointToPoint": True,
                 "joined": [told.rank], "missing": list(told.absent)}  # fmt: skip
-    joined = sorted({wait.rank for wait in waits if wait.group == told.group and wait.seq == told.seq})
+    joined = sorted(
+        {wait.rank for wait in waits if wait.group == told.group and wait.seq == told.seq}.difference(missing)
+    )
     return _collective(gang, gang.dumps[told.rank].first[told.group], joined=joined, missing=missing)
 
 
