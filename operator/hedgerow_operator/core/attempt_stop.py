@@ -64,6 +64,9 @@ def stopping(context: Context) -> Step:
     if context.job.spec.suspend and plan.action in (IN_PLACE, NEW_PLACEMENT):
         plan = msgspec.structs.replace(plan, action=SUSPEND)
         step = step.then(stopping=plan)
+    if not plan.started and plan.action != FAIL:
+        # Nobody was told to start: nothing has to be confirmed.
+        return _remove(context, step, plan)
     if all(_stopped(context, plan, worker) for worker in range(context.gang.workers)):
         return _confirmed(context, step, plan)
     if context.seen.placements is None:

@@ -7,7 +7,7 @@ from hedgerow_operator.api.labels import ANNOTATION_LEARNED_DURATIONS
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.decide import decide, refused
 from hedgerow_operator.core.plan import Action, CreatePlacement, Plan, RemovePlacement
-from hedgerow_operator.core.seen import Seen
+from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_SUCCEEDED, Seen
 from hedgerow_operator.core.summary import worth_writing_now
 from hedgerow_operator.reconcile.ports import (
     Conflict,
@@ -111,6 +111,10 @@ class Reconciler:
             placements = await runtime.placements(job)
         except Unreachable:
             placements = None
+        for placement in placements or ():
+            for worker in placement.workers:
+                if worker.phase in (WORKER_SUCCEEDED, WORKER_FAILED):
+                    self._hub.note_over(job.metadata.uid, placement.attempt, worker.index)
         return Seen(
             placements=placements,
             heard=self._hub.heard(job.metadata.uid),

@@ -2,9 +2,10 @@
 
 import asyncio
 import contextlib
+import dataclasses
 from collections.abc import Callable, Mapping
 
-from hedgerow.wire import Answer, Report
+from hedgerow.wire import STAGE_RUNNING, STAGE_STOPPED, STAGE_STOPPING, Answer, Report
 from hedgerow_operator.core.noteworthy import noteworthy
 from hedgerow_operator.core.orders import answer_for
 from hedgerow_operator.core.plan import Orders
@@ -99,6 +100,13 @@ class ReportHub:
         job = self._jobs.get(uid)
         if job is not None:
             job.heard = {place: entry for place, entry in job.heard.items() if place[0] != placement}
+
+    def note_over(self, uid: str, placement: int, worker: int) -> None:
+        """The worker has ended where it ran, whatever its launcher said last: nothing of it lives."""
+        job = self._jobs.get(uid)
+        report, at = job.heard.get((placement, worker), (None, 0.0)) if job else (None, 0.0)
+        if job is not None and report is not None and report.stage in (STAGE_RUNNING, STAGE_STOPPING):
+            job.heard[placement, worker] = (dataclasses.replace(report, stage=STAGE_STOPPED), at)
 
     def forget(self, uid: str) -> None:
         """The job is gone."""

@@ -51,11 +51,10 @@ def make_report(*ranks: wire.RankReport, worker: int = 0, workers: int = 1, **fi
     usual: dict[str, Any] = {
         "placement": 1, "attempt": 1, "boot": "boot", "launcher": f"launcher-{worker}", "seq": 7, "sent_monotonic": 1.0,
         "sent_wall": 1.0, "stage": wire.STAGE_RUNNING, "free_port": 20000, "address": f"10.0.0.{worker + 1}",
-        "peer_address": f"10.0.0.{worker + 1}:9", "nonce": "nonce",
+        "peer_address": f"10.0.0.{worker + 1}:9", "nonce": "nonce", "ranks_per_worker": max(1, len(ranks)),
     }
     return wire.Report(
-        job=wire.JobRef(UID, "ml", "demo"), worker=worker, workers=workers,
-        ranks_per_worker=max(1, len(ranks)), ranks=list(ranks), **{**usual, **fields},
+        job=wire.JobRef(UID, "ml", "demo"), worker=worker, workers=workers, ranks=list(ranks), **{**usual, **fields},
     )
 
 

@@ -36,7 +36,7 @@ def lived_through(moments: list[tuple[str, float, int | None]], workers: int) ->
     return world
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(moments=MOMENTS, workers=st.sampled_from([2, 3]))
 def test_a_job_ends_once_whatever_happens_and_never_lives_twice(
     moments: list[tuple[str, float, int | None]], workers: int

@@ -3,6 +3,7 @@
 It keeps what must never happen under watch: the test ends at once wherever it appears.
 """
 
+import dataclasses
 from collections.abc import Callable
 
 import msgspec
@@ -14,12 +15,13 @@ from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.decide import decide
 from hedgerow_operator.core.orders import answer_for
 from hedgerow_operator.core.plan import CreatePlacement, DeleteJob, Event, Orders, Plan, RemovePlacement
-from hedgerow_operator.core.seen import Heard, Seen
+from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_SUCCEEDED, Heard, Seen
 from tests.unit.core.world_launcher import Launcher
 from tests.unit.core.world_parts import Placement
 from tests.unit.core.world_watch import Watch
 
 START = 1_800_000_000.0
+LIVE_STAGES = (wire.STAGE_RUNNING, wire.STAGE_STOPPING)
 
 
 class Crash(Exception):
@@ -123,10 +125,21 @@ class World:
     def decide(self) -> Plan:
         """What the operator decides now, without doing it."""
         assert self.job is not None
+        if not self.blind:
+            self._note_over()
         heard = tuple(Heard(report=report, age=self.now - at) for report, at in self.heard.values())
         views = None if self.blind else tuple(placement.seen(self.now) for placement in self.placements.values())
         seen = Seen(placements=views, heard=heard, listening_seconds=self.now - self.listening_since)
         return decide(self.job, seen, self.now)
+
+    def _note_over(self) -> None:
+        """As the engine does: what a launcher said last does not count once its worker has ended."""
+        for placement in self.placements.values():
+            for worker in placement.seen(self.now).workers:
+                entry = self.heard.get((placement.attempt, worker.index))
+                if entry and worker.phase in (WORKER_SUCCEEDED, WORKER_FAILED) and entry[0].stage in LIVE_STAGES:
+                    stopped = dataclasses.replace(entry[0], stage=wire.STAGE_STOPPED)
+                    self.heard[placement.attempt, worker.index] = (stopped, entry[1])
 
     def _operate(self) -> None:
         try:
@@ -194,9 +207,15 @@ class World:
         metadata = msgspec.structs.replace(self.job.metadata, annotations=annotations)
         self.job = msgspec.structs.replace(self.job, metadata=metadata)
 
+    def _last_word(self, launcher: Launcher) -> None:
+        """A launcher that is told to end by its place reports once more."""
+        if launcher.reachable and launcher.alive:
+            launcher.stage, launcher.stop_cause, launcher.ended_at = wire.STAGE_STOPPED, wire.STOP_SIGNAL, self.now
+            self.hear(launcher.report(self))
+
     def _drop_gone(self) -> None:
         for attempt, placement in list(self.placements.items()):
-            placement.settle()
+            placement.settle(self._last_word)
             if placement.gone:
                 del self.placements[attempt]
                 self.ghosts += [launcher for launcher in placement.launchers if launcher.alive]

@@ -1,5 +1,7 @@
 """Placements of the pretended world, on nodes that fall silent and come back."""
 
+from collections.abc import Callable
+
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.seen import (
     WORKER_FAILED,
@@ -64,8 +66,8 @@ class Placement:
             if f"demo-{self.attempt}-{worker}" in force:
                 self.removed.add(worker)
 
-    def settle(self) -> None:
-        """Workers that were asked to go leave, where their node can hear it."""
+    def settle(self, last_word: Callable[[Launcher], None]) -> None:
+        """Workers that were asked to go leave, where their node can hear it; each has a last word."""
         for worker, node in self.nodes.items():
             launcher = self.launchers[worker]
             if node in self.silent_nodes | self.gone_nodes:
@@ -75,6 +77,7 @@ class Placement:
                 continue
             launcher.isolated = False
             if self.removing or worker in self.deleting:
+                last_word(launcher)
                 launcher.dead = True
                 self.removed.add(worker)
 

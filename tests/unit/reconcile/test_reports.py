@@ -93,6 +93,21 @@ def test_launchers_of_old_placements_are_forgotten_after_a_while_and_the_current
     assert [heard.report.placement for heard in hub.hub.heard(UID)] == [1]
 
 
+@pytest.mark.parametrize(
+    ("stage", "then"),
+    [(wire.STAGE_RUNNING, wire.STAGE_STOPPED), (wire.STAGE_STOPPING, wire.STAGE_STOPPED),
+     (wire.STAGE_WAITING, wire.STAGE_WAITING)],
+)
+def test_nothing_lives_of_a_worker_that_has_ended_whatever_its_launcher_said_last(stage: str, then: str) -> None:
+    hub = Hub()
+    hub.receive(seq=1, stage=stage)
+    hub.now += 3.0
+    hub.hub.note_over(UID, 1, 0)
+    hub.hub.note_over(UID, 1, 5)
+    hub.hub.note_over("other", 1, 0)
+    assert [(heard.report.stage, heard.age) for heard in hub.hub.heard(UID)] == [(then, 3.0)]
+
+
 NOTEWORTHY = {
     "the first": ({}, True),
     "one that says the same": ({"seq": 2}, False),
