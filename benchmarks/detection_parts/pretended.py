@@ -1,0 +1,146 @@
+"""The reports of a pretended job at one moment: what its launchers would say, in the wire format."""
+
+from dataclasses import replace
+from typing import Any
+
+from detection_parts.stream import Exit, Interval, Look, Odd, Shape
+
+from hedgerow import wire
+from hedgerow.durations import Histogram, add
+from hedgerow_operator.core.seen import WORKER_RUNNING, Heard, PlacementSeen, WorkerSeen
+
+UID = "11111111-2222-3333-4444-555555555555"
+JOB = wire.JobRef(UID, "ml", "pretended")
+# Launchers look at their ranks twice a second, and at stacks once a second from the deadline on.
+STACK_FIRST, STACK_SECOND = 0.3, 1.3
+# Nodes that die are given up by the API server after this long (node-monitor-grace-period of Kubernetes 1.32).
+NODE_SILENT_SECONDS = 50.0
+
+
+class Pretended:
+    """One job: who has reported what, and what its ranks have shown."""
+
+    def __init__(self, shape: Shape, start: float) -> None:
+        self.shape = shape
+        self.step = 0
+        self.beats = 0
+        self.durations: dict[str, Histogram] = {}
+        self.heard: dict[int, tuple[wire.Report, float]] = {}
+        self._recent = shape.seconds
+        self._scan = wire.CheckpointScan(attempt=1)
+        self._seq = 0
+        self._workers = tuple(
+            WorkerSeen(index=index, name=f"pretended-1-{index}", phase=WORKER_RUNNING, node=f"node{index}",
+                       running_seconds=100.0)
+            for index in range(shape.workers)
+        )
+        self._start = start
+
+    def finish(self, interval: Interval, now: float) -> None:
+        """The next boundary has come: what is learned from it."""
+        seconds = interval.seconds
+        add(self.durations.setdefault(interval.phase, {}), seconds, self.shape.per_worker)
+        self.beats += 1
+        self.step += interval.steps
+        if interval.phase == wire.PHASE_STEP and interval.steps:
+            self._recent += (seconds / interval.steps - self._recent) / 8.0
+        if interval.phase == wire.PHASE_CHECKPOINT:
+            saved = wire.Checkpoint(self.step, f"/checkpoints/{self.step}", wire.CHECKPOINT_COMPLETE, written=now)
+            self._scan = replace(self._scan, candidates=[saved])
+
+    def placements(self, interval: Interval, since: float, now: float) -> tuple[PlacementSeen, ...] | None:
+        """As the place where the workers run shows them; None: it cannot be asked."""
+        if interval.blind:
+            return None
+        workers = self._workers
+        if interval.dead_nodes and now - since >= NODE_SILENT_SECONDS:
+            workers = tuple(
+                WorkerSeen(index=worker.index, name=worker.name, phase=worker.phase, node=worker.node,
+                           running_seconds=worker.running_seconds, node_silent=worker.index in interval.dead_nodes)
+                for worker in workers
+            )
+        return (PlacementSeen(attempt=1, workers=workers, age_seconds=now - self._start),)
+
+    def listen(self, interval: Interval, since: float, now: float, deadlines: dict[str, float]) -> tuple[Heard, ...]:
+        """Every launcher that is heard says how it stands; the others stay as they were."""
+        self._seq += 1
+        silent = interval.unheard | interval.dead_nodes
+        common = self._template(interval, None, now - since, deadlines)
+        odd = self._template(interval, interval.odd, now - since, deadlines) if interval.odd else common
+        odd_ranks = frozenset(interval.odd.ranks) if interval.odd else frozenset()
+        gone = {rank: entry for entry in interval.exits if now - since >= entry.after for rank in entry.ranks}
+        for worker in range(self.shape.workers):
+            if worker not in silent:
+                first = worker * self.shape.per_worker
+                ranks = [
+                    self._rank(odd if rank in odd_ranks else common, rank, gone.get(rank), now - since)
+                    for rank in range(first, first + self.shape.per_worker)
+                ]
+                self.heard[worker] = (self._report(worker, ranks), now)
+        return tuple(Heard(report=report, age=now - at) for report, at in self.heard.values())
+
+    def _report(self, worker: int, ranks: list[wire.RankReport]) -> wire.Report:
+        return wire.Report(
+            job=JOB, placement=1, worker=worker, workers=self.shape.workers, ranks_per_worker=self.shape.per_worker,
+            boot="boot", launcher=f"launcher-{worker}", seq=self._seq, sent_monotonic=0.0, sent_wall=0.0,
+            stage=wire.STAGE_RUNNING, attempt=1, node=f"node{worker}", ranks=ranks, durations=self.durations,
+            checkpoints=self._scan,
+        )
+
+    def _rank(self, template: dict[str, Any], rank: int, gone: Exit | None, age: float) -> wire.RankReport:
+        """A report like the template: filled directly, since 16,384 calls of its constructor would take longer than
+        the decision.
+        """
+        report = object.__new__(wire.RankReport)
+        report.__dict__.update(template, rank=rank, local_rank=rank % self.shape.per_worker, pid=1000 + rank)
+        if gone is not None:
+            report.__dict__.update(state=wire.RANK_EXITED, exit_code=gone.code, exit_signal=gone.signal,
+                                   exit_age=age - gone.after, output_tail=list(gone.tail))
+        return report
+
+    def _template(self, interval: Interval, odd: Odd | None, age: float, deadlines: dict[str, float]) -> dict[str, Any]:
+        phase = (odd.phase if odd else None) or interval.phase
+        waits = interval.odd is not None and interval.odd.behind and odd is None
+        step = self.step + 1 if waits else self.step
+        overdue = age - deadlines.get(phase, float("inf"))
+        place = odd.place if odd and odd.place else "all_reduce"
+        common = wire.RankReport(
+            rank=0, local_rank=0, state=wire.RANK_RUNNING, beats=self.beats, step=step if self.beats else None,
+            phase=phase, progress_age=age, source=interval.source if self.beats else None, step_seconds=self._recent,
+            activity=_activity(odd.look if odd else interval.look, age, overdue),
+            stack=_stack(place) if overdue >= STACK_FIRST and _stacks(odd.look if odd else interval.look) else None,
+            bursty=interval.bursty, values=interval.values, not_finite=interval.not_finite,
+            memory_bytes=(odd.memory_bytes if odd else None) or interval.memory_bytes,
+            communication=_communication(interval, odd, self._recent),
+        )
+        return dict(common.__dict__)
+
+
+def _communication(interval: Interval, odd: Odd | None, step: float) -> wire.CommunicationReport | None:
+    seconds = odd.communication if odd and odd.communication is not None else interval.communication
+    return None if seconds is None else wire.CommunicationReport(seconds, share=min(1.0, seconds / step), source="DDP")
+
+
+def _activity(look: Look, age: float, overdue: float) -> wire.Activity:
+    if look is Look.HIDDEN:
+        return wire.Activity()
+    idle = age if look in (Look.IDLE, Look.STORAGE, Look.STOPPED) else 0.0
+    still = overdue - STACK_FIRST if overdue >= STACK_SECOND and _stacks(look) else None
+    return wire.Activity(
+        process_state={Look.STOPPED: "T", Look.STORAGE: "D", Look.SPINS: "R", Look.WORKS: "R"}.get(look, "S"),
+        idle_seconds=age if look is Look.MOVES_BYTES else idle,
+        io_idle_seconds=0.0 if look is Look.MOVES_BYTES else age,
+        stack_unchanged_seconds=0.0 if still is not None and look in (Look.WORKS, Look.MOVES_BYTES) else still,
+    )
+
+
+def _stacks(look: Look) -> bool:
+    """Whether a stack can be taken: not of a process that runs no signal handler."""
+    return look not in (Look.STOPPED, Look.STORAGE, Look.HIDDEN)
+
+
+def _stack(place: str) -> str:
+    return (
+        "Current thread 0x00007f02 (most recent call first):\n"
+        f'  File "/app/train.py", line {100 + len(place)} in {place}\n  File "/app/train.py", line 99 in main\n'
+    )
