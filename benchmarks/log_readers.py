@@ -16,19 +16,20 @@ FILLER = b"".join(
     b"linear_qkv.adapter.linear_in.weight torch.Size([1024, 4096]) dtype=torch.bfloat16 requires_grad=True\n"
     % (number % 60, number) for number in range(6_000)
 )
-STEP = b'0: :::MLLOG {"time_ms": %d, "key": "train_loss", "value": 2.16, "metadata": {"samples_count": %d, "lr": 4e-4}}\n'
+STEP = b'0: :::MLLOG {"time_ms": %d, "key": "train_loss", "value": 2.16, "metadata": {"samples_count": %d}}\n'
 CHUNK = 1 << 20
 
 
 def speed(data: bytes, seconds: float, make: Callable[[], AutoReader]) -> float:
-    """MB a second at which a reader takes ``data``, again and again, in chunks of a pipe's size or a file's."""
+    """MB a second at which a reader takes ``data``: the best of many rounds, as other load only ever adds to one."""
     reader = make()
-    taken, began = 0, time.perf_counter()
-    while (passed := time.perf_counter() - began) < seconds:
+    best, end = 0.0, time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        began = time.perf_counter()
         for at in range(0, len(data), CHUNK):
             reader.feed(data[at: at + CHUNK])
-        taken += len(data)
-    return taken / passed / 1e6
+        best = max(best, len(data) / (time.perf_counter() - began) / 1e6)
+    return best
 
 
 def knowing() -> AutoReader:

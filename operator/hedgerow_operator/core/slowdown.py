@@ -3,6 +3,7 @@
 import math
 import statistics
 from collections import deque
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -17,7 +18,7 @@ BLOCK = 32
 MOST_BLOCKS = 256
 # The window's median must stand out of what chance does to it, by so many of its standard errors …
 STANDARD_ERRORS = 5.0
-# … and of what its own blocks did before: so many of their usual deviations.
+# … and of what the job does from one block of steps to the next: so many of its usual changes.
 BLOCK_DEVIATIONS = 4.0
 # A shift moves most steps; a few long ones among many as before are pauses.
 SHIFTED_SHARE = 0.75
@@ -105,10 +106,11 @@ class SlowdownWatch:
     def _noise(self, window: int) -> float:
         """What a median of ``window`` steps does by itself, seconds."""
         error = _MEDIAN_ERROR * _spread(self._steps) / math.sqrt(window)
-        return max(STANDARD_ERRORS * error, BLOCK_DEVIATIONS * _spread(self._blocks))
+        changes = [abs(after - before) for before, after in pairwise(self._blocks)]
+        return max(STANDARD_ERRORS * error, BLOCK_DEVIATIONS * statistics.median(changes) if changes else 0.0)
 
 
-def _spread(values: "deque[float] | list[float]") -> float:
+def _spread(values: deque[float]) -> float:
     if len(values) < 2:
         return 0.0
     middle = statistics.median(values)
