@@ -27,6 +27,8 @@ from hedgerow_operator.core.verdict import Kind
 # A pod that runs this long without any report is cut off, not slow.
 NO_REPORTS_SECONDS = 60.0
 NO_REPORTS_CAUSES = "usual causes: a network policy that forbids it, a proxy, a wrong chart value reportURL"
+# Two evidences, none of them decisive.
+WATCHED = "watched for as long as a restart would cost"
 BLIND = "the place where the workers run cannot be asked; nothing is done meanwhile"
 
 Said = tuple[str, str, str]  # status, reason, message
@@ -172,7 +174,7 @@ def _stalled(context: Context, status: TrainingJobStatus) -> Said:
     if verdict.kind is Kind.HEALTHY:
         return FALSE, reasons.HEALTHY, verdict.message
     if verdict.kind is Kind.STALLED:
-        return UNKNOWN, reasons.SUSPECT, f"{verdict.message}; watched for as long as a restart would cost"
+        return UNKNOWN, reasons.SUSPECT, f"{verdict.message}; {WATCHED}"
     return UNKNOWN, reasons.SUSPECT if verdict.kind is Kind.SUSPECT else verdict.reason, verdict.message
 
 
