@@ -11,10 +11,11 @@ from hedgerow_operator.api.times import format_time
 
 RUNNING = "Running"
 STALLED = "Stalled"
+DEGRADED = "Degraded"
 SUCCEEDED = "Succeeded"
 FAILED = "Failed"
 SUSPENDED = "Suspended"
-TYPES = (RUNNING, STALLED, SUCCEEDED, FAILED, SUSPENDED)
+TYPES = (RUNNING, STALLED, DEGRADED, SUCCEEDED, FAILED, SUSPENDED)
 
 TRUE = "True"
 FALSE = "False"

@@ -21,6 +21,7 @@ LABEL_MANAGED_BY = "app.kubernetes.io/managed-by"
 MANAGED_BY = "hedgerow"
 
 ANNOTATION_LEARNED_DURATIONS = f"{GROUP}/learned-durations"
+ANNOTATION_LEARNED_PACE = f"{GROUP}/learned-pace"
 
 # Set by Kubernetes itself.
 ANNOTATION_DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"

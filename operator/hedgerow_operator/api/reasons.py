@@ -39,8 +39,15 @@ STARTUP_TIMEOUT = "StartupTimeout"
 ENDING_TIMEOUT = "EndingTimeout"
 GANG_TIMEOUT = "GangTimeout"
 PLACEMENT_FAILED = "PlacementFailed"
+
+# The job goes on, but not as it should.
 SLOWER_THAN_BASELINE = "SlowerThanBaseline"
 SLOWER_THAN_PEERS = "SlowerThanPeers"
+COMMUNICATION_SLOW = "CommunicationSlow"
+MEMORY_GROWING = "MemoryGrowing"
+METRIC_ALERT = "MetricAlert"
+METRIC_NEVER_SEEN = "MetricNeverSeen"
+AS_USUAL = "AsUsual"
 
 INCIDENT_KINDS = frozenset(
     {
@@ -65,6 +72,7 @@ NOT_FINISHED = "NotFinished"
 MAX_RESTARTS_EXCEEDED = "MaxRestartsExceeded"
 NO_CHECKPOINT_PROGRESS = "NoCheckpointProgress"
 APPLICATION_FAULT = "ApplicationFault"
+ALERT_STOP = "AlertStop"
 DEADLINE_EXCEEDED = "DeadlineExceeded"
 NO_VALID_PLACEMENT = "NoValidPlacement"
 INVALID_SPEC = "InvalidSpec"

@@ -23,6 +23,23 @@ class StallSpec(StrictModel, frozen=True, kw_only=True):
     ] = 1800
 
 
+class SlowdownSpec(StrictModel, frozen=True, kw_only=True):
+    """When a job that goes on counts as slow."""
+
+    threshold_percent: Annotated[
+        int,
+        Meta(
+            description="Steps, or their communication, count as slow when they take so many percent longer than "
+            "this job's own.",
+            ge=1,
+            le=10_000,
+        ),
+    ] = 10
+    window_seconds: Annotated[
+        int, Meta(description="Seconds over which they are compared.", ge=10, le=86400)
+    ] = 60
+
+
 class PhaseSpec(StrictModel, frozen=True, kw_only=True):
     """One phase with a deadline of its own."""
 
@@ -63,6 +80,7 @@ class HealthSpec(StrictModel, frozen=True, kw_only=True):
         int, Meta(description="Seconds without a report after which a launcher counts as silent.", ge=10, le=3600)
     ] = 30
     stall: Annotated[StallSpec, Meta(description="Limits around the learned deadlines.")] = StallSpec()
+    slowdown: Annotated[SlowdownSpec, Meta(description="When the job counts as slow.")] = SlowdownSpec()
     phases: Annotated[
         tuple[PhaseSpec, ...], Meta(description="Phases with a deadline of their own.", max_length=MAX_PHASES)
     ] = ()

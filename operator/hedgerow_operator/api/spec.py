@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from hedgerow_operator.api.alerts import MAX_ALERTS, AlertSpec
 from hedgerow_operator.api.model import StrictModel
 from hedgerow_operator.api.recovery import HealthSpec, RecoverySpec
 
@@ -133,7 +134,10 @@ class TrainingJobSpec(StrictModel, frozen=True, kw_only=True):
     checkpoint: Annotated[
         CheckpointSpec | None, Meta(description="Checkpoints of the job; unset: every attempt starts from nothing.")
     ] = None
-    health: Annotated[HealthSpec, Meta(description="When the job counts as stalled.")] = HealthSpec()
+    health: Annotated[HealthSpec, Meta(description="When the job counts as stalled or slow.")] = HealthSpec()
+    alerts: Annotated[
+        tuple[AlertSpec, ...], Meta(description="Numbers to watch.", max_length=MAX_ALERTS)
+    ] = ()
     recovery: Annotated[RecoverySpec, Meta(description="How the job is brought back.")] = RecoverySpec()
     cost: Annotated[
         CostSpec | None, Meta(description="Prices; with them the status says what was lost in dollars.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from hedgerow_operator.api.alerts import FORMS, WHEN_PATTERN, is_when
 from hedgerow_operator.api.command_rules import COMMAND_RULES, CommandRule
 from hedgerow_operator.api.labels import MAX_JOB_NAME_LENGTH
 from hedgerow_operator.api.rule import Rule
@@ -45,6 +46,14 @@ def _backoff_in_order(spec: TrainingJobSpec) -> bool:
 
 def _phases_differ(spec: TrainingJobSpec) -> bool:
     return len({phase.name for phase in spec.health.phases}) == len(spec.health.phases)
+
+
+def _alerts_differ(spec: TrainingJobSpec) -> bool:
+    return len({alert.name for alert in spec.alerts}) == len(spec.alerts)
+
+
+def _alerts_can_be_read(spec: TrainingJobSpec) -> bool:
+    return all(is_when(alert.when) for alert in spec.alerts)
 
 
 def _pattern_is_used(spec: TrainingJobSpec) -> bool:
@@ -137,6 +146,20 @@ SPEC_RULES = (
         " || self.health.phases.all(one, self.health.phases.exists_one(other, other.name == one.name))",
         message="a phase is listed twice; merge the entries that have the same name",
         holds=_phases_differ,
+    ),
+    Rule(
+        at="spec",
+        field="alerts",
+        cel="!has(self.alerts) || self.alerts.all(one, self.alerts.exists_one(other, other.name == one.name))",
+        message="two alerts have the same name; give each its own",
+        holds=_alerts_differ,
+    ),
+    Rule(
+        at="spec",
+        field="alerts",
+        cel=f"!has(self.alerts) || self.alerts.all(alert, alert.when.matches('{WHEN_PATTERN}'))",
+        message=f"an alert's when has none of the known forms; write one of: {FORMS}",
+        holds=_alerts_can_be_read,
     ),
     Rule(
         at="spec",

@@ -13,13 +13,18 @@ MAX_HISTORY = 10
 
 ConditionStatus = Literal["True", "False", "Unknown"]
 AttemptStage = Literal["", "Placing", "Gathering", "Starting", "Running", "Stopping", "Removing", "Suspended", "Ended"]
+FaultClass = Literal["Application", "Hardware", "Network", "Storage", "Scheduler", "Unknown"]
+_FAULT_CLASS = "What kind of fault it is put down to."
+MAX_DEGRADATIONS = 16
 StopAction = Literal["RestartInPlace", "NewPlacement", "Suspend", "Fail"]
 
 
 class Condition(Model, frozen=True, kw_only=True):
     """One aspect of the job's state, as in the Kubernetes API conventions."""
 
-    type: Annotated[str, Meta(description="What this is about: Running, Stalled, Succeeded, Failed, Suspended.")]
+    type: Annotated[
+        str, Meta(description="What this is about: Running, Stalled, Degraded, Succeeded, Failed, Suspended.")
+    ]
     status: Annotated[ConditionStatus, Meta(description="True, False or Unknown.")]
     reason: Annotated[str, Meta(description="One CamelCase word that says why.")]
     message: Annotated[str, Meta(description="The same for a person.")] = ""
@@ -62,10 +67,23 @@ class Incident(Model, frozen=True, kw_only=True):
     ranks: Annotated[tuple[int, ...], Meta(description="Guilty ranks, global numbers.")] = ()
     node: Annotated[str | None, Meta(description="Node of the guilty ranks.")] = None
     reason: Annotated[str, Meta(description="Verdict in one CamelCase word.")] = ""
+    fault_class: Annotated[FaultClass, Meta(description=_FAULT_CLASS)] = msgspec.field(default="Unknown", name="class")
     message: Annotated[str, Meta(description="The verdict for a person.")] = ""
     evidence: Annotated[tuple[str, ...], Meta(description="What was seen, one observation an entry.")] = ()
     action: Annotated[str, Meta(description="What is being done, or would be in mode Observe.")] = ""
     act_at: Annotated[str | None, Meta(description="When it will be done, unless progress comes back first.")] = None
+
+
+class Degradation(Model, frozen=True, kw_only=True):
+    """Something that is not as it should be while the job goes on, from its opening to its closing."""
+
+    name: Annotated[str, Meta(description="What it is told apart by: its reason, or the name of the alert.")]
+    reason: Annotated[str, Meta(description="What is unusual, in one CamelCase word.")]
+    message: Annotated[str, Meta(description="The same for a person.")] = ""
+    opened_at: Annotated[str, Meta(description="When it opened.")]
+    attempt: Annotated[int, Meta(description="Attempt that it happens to.")]
+    ranks: Annotated[tuple[int, ...], Meta(description="Ranks that differ from the others; the first few.")] = ()
+    nodes: Annotated[tuple[str, ...], Meta(description="Nodes of these ranks.")] = ()
 
 
 class HistoryEntry(Model, frozen=True, kw_only=True):
@@ -82,6 +100,7 @@ class HistoryEntry(Model, frozen=True, kw_only=True):
     ranks: Annotated[tuple[int, ...], Meta(description="Guilty ranks.")] = ()
     node: Annotated[str | None, Meta(description="Node of the guilty ranks.")] = None
     fault: Annotated[str | None, Meta(description="Exception of the training script that ended it.")] = None
+    fault_class: Annotated[FaultClass, Meta(description=_FAULT_CLASS)] = msgspec.field(default="Unknown", name="class")
     counted: Annotated[bool, Meta(description="Its end counts for maxRestarts.")] = True
 
 
@@ -161,6 +180,13 @@ class TrainingJobStatus(Model, frozen=True, kw_only=True):
         msgspec.field(default=None, name="lostCostUSD")
     )
     incident: Annotated[Incident | None, Meta(description="The trouble that is open now.")] = None
+    degradations: Annotated[
+        tuple[Degradation, ...],
+        Meta(
+            description="What is not as it should be while the job goes on.", max_length=MAX_DEGRADATIONS,
+            extra_json_schema=list_keyed_by("name"),
+        ),
+    ] = ()
     history: Annotated[
         tuple[HistoryEntry, ...],
         Meta(description="The last attempts that ended, oldest first.", max_length=MAX_HISTORY),

@@ -21,7 +21,7 @@ def test_no_reason_has_two_names() -> None:
 
 
 def test_condition_types_are_those_of_the_design() -> None:
-    assert conditions.TYPES == ("Running", "Stalled", "Succeeded", "Failed", "Suspended")
+    assert conditions.TYPES == ("Running", "Stalled", "Degraded", "Succeeded", "Failed", "Suspended")
 
 
 def test_our_keys_carry_our_group_and_never_that_of_kubernetes() -> None:
