@@ -1,7 +1,6 @@
 """Finds and reads the flight-recorder dumps of a directory: one file a rank (pickle or JSON), or one object for all."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,18 +49,16 @@ def rank_of(name: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def _candidates(place: Path) -> Iterator[Path]:
+def _candidates(place: Path) -> list[Path]:
     try:
-        files = sorted(place.iterdir()) if place.is_dir() else [place]
-        for file in files:
-            if file.is_file() and _looks_like_one(file):
-                yield file
+        files = sorted(file for file in place.iterdir() if file.is_file()) if place.is_dir() else [place]
+        return [file for file in files if _looks_like_one(file)]
     except OSError as error:
-        raise NoDumpsError(f"{place} cannot be read: {_why(error)}") from None
+        raise NoDumpsError(f"{error.filename or place} cannot be read: {_why(error)}") from None
 
 
 def _looks_like_one(file: Path) -> bool:
-    """By the first byte; an empty file named like a dump is a dump that was never written."""
+    """By the first byte: files of other kinds may lie beside the dumps."""
     with file.open("rb") as stream:
         start = stream.read(1)
     return start in (*_JSON, _PICKLE)
