@@ -8,6 +8,8 @@ from hedgerow_operator.api.labels import LABEL_WORKER_INDEX
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.build.injection import AGENT_DIRECTORY, TOKEN_FILE, Injection
 
+REPORT_URL = "HEDGEROW_REPORT_URL"
+
 
 def launcher_environment(job: TrainingJob, placement: int, injection: Injection) -> list[dict[str, Any]]:
     """Environment variables as a container's ``env``; those that differ from pod to pod come by the downward API."""
@@ -33,7 +35,7 @@ def _fixed(job: TrainingJob, placement: int, injection: Injection) -> list[tuple
         ("HEDGEROW_WORKERS", str(spec.workers)),
         ("HEDGEROW_NPROC", str(spec.ranks_per_worker)),
         ("HEDGEROW_MASTER_PORT", str(spec.master_port)),
-        ("HEDGEROW_REPORT_URL", injection.report_url),
+        (REPORT_URL, injection.report_url),
         ("HEDGEROW_TOKEN_FILE", TOKEN_FILE),
         ("HEDGEROW_TMP", AGENT_DIRECTORY),
         ("HEDGEROW_HEARTBEAT_SOURCE", spec.heartbeat.source),

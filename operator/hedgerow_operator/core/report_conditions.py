@@ -117,18 +117,26 @@ def _waiting(context: Context) -> Said:
     if gang.strays:
         attempts = ", ".join(map(str, gang.strays))
         return FALSE, reasons.FENCING, f"ranks of attempt {attempts} are still heard; nothing starts beside them"
-    mute = [
-        worker.index for worker in (gang.placement.workers if gang.placement else ())
-        if worker.phase == WORKER_RUNNING and gang.report(worker.index) is None
-        and (worker.running_seconds or 0.0) >= NO_REPORTS_SECONDS
-        and context.seen.listening_seconds >= NO_REPORTS_SECONDS
-    ]
+    mute = _mute(context)
     if mute:
-        message = f"{phrases.workers(mute)} runs but has never reported to this operator; {NO_REPORTS_CAUSES}"
+        verbs = "runs but has" if len(mute) == 1 else "run but have"
+        where = (gang.placement.report_url if gang.placement else "") or "this operator"
+        message = f"{phrases.workers(mute)} {verbs} never reported to {where}; {NO_REPORTS_CAUSES}"
         return FALSE, reasons.NO_REPORTS, message
     details = [text for worker in gang.silent[:4] if (text := _why_missing(gang, worker))]
     missing = f"{len(gang.silent)} of {gang.workers} workers are missing" if gang.silent else _complete(context)
     return FALSE, reasons.WAITING_FOR_WORKERS, "; ".join([missing, *details])
+
+
+def _mute(context: Context) -> list[int]:
+    """Workers that have run for long and were never heard, although somebody listened."""
+    if context.seen.listening_seconds < NO_REPORTS_SECONDS:
+        return []
+    return [
+        worker.index for worker in (context.gang.placement.workers if context.gang.placement else ())
+        if worker.phase == WORKER_RUNNING and context.gang.report(worker.index) is None
+        and (worker.running_seconds or 0.0) >= NO_REPORTS_SECONDS
+    ]
 
 
 def _complete(context: Context) -> str:

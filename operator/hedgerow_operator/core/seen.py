@@ -42,7 +42,8 @@ class PlacementSeen(Struct, frozen=True, kw_only=True):
     """One placement of the job, named by its first attempt, with whatever of it still exists.
 
     removing: its owner object is being deleted or gone while workers are left. age_seconds: since its creation.
-    ended: Succeeded or Failed when its owner object says that it is over, else "".
+    ended: Succeeded or Failed when its owner object says that it is over, else "". report_url: where its launchers were
+    told to report; empty where it is not known.
     """
 
     attempt: int
@@ -51,6 +52,7 @@ class PlacementSeen(Struct, frozen=True, kw_only=True):
     ended: str = ""
     ended_reason: str = ""
     age_seconds: float = 0.0
+    report_url: str = ""
 
 
 class Heard(Struct, frozen=True, kw_only=True):

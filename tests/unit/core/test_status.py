@@ -38,7 +38,7 @@ def decided(
     job = make_job(spec, TrainingJobStatus(attempt=1, placement=1, attempt_stage=stage, **status))
     heard = (Heard(report=make_report(*ranks, **(report or {})), age=0.5),) if ranks or report else ()
     placements = () if stage in (SUSPENDED, PLACING) else (
-        PlacementSeen(attempt=1, workers=(worker or make_worker(),), age_seconds=500.0),)
+        PlacementSeen(attempt=1, workers=(worker or make_worker(),), age_seconds=500.0, report_url="http://here:1"),)
     seen = Seen(placements=None if blind else placements, heard=heard, listening_seconds=listening)
     return decide(job, seen, NOW).status
 
@@ -87,7 +87,8 @@ MESSAGES = {
     "launchers of another shape": (
         decided(GATHERING, report={**WAITING, "ranks_per_worker": 1}),
         "another number of workers or ranks than the 1 x 4 of the spec"),
-    "the usual causes of silence": (decided(GATHERING), "network policy"),
+    "who is silent, where it should be heard, and the usual causes": (
+        decided(GATHERING), "worker 0 runs but has never reported to http://here:1; usual causes: a network policy"),
     "an image that cannot be pulled": (
         decided(GATHERING, listening=1.0,
                 worker=make_worker(phase="Pending", waiting="container train: ImagePullBackOff")),

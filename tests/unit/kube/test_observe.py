@@ -64,6 +64,14 @@ def test_a_job_that_stays_is_not_on_its_way_out() -> None:
     assert not seen([job()], []).removing
 
 
+def test_where_its_launchers_report_is_read_from_what_was_made() -> None:
+    env = [{"name": "HEDGEROW_WORKER", "valueFrom": {}}, {"name": "HEDGEROW_REPORT_URL", "value": "http://here:1"}]
+    containers = [{"name": "sidecar"}, {"name": "trainer", "env": env}]
+    made = {**job(), "spec": {"template": {"spec": {"containers": containers}}}}
+    assert seen([made], []).report_url == "http://here:1"
+    assert seen([job()], []).report_url == ""
+
+
 def test_its_age_counts_from_its_creation() -> None:
     assert seen([job()], []).age_seconds == 60.0
 

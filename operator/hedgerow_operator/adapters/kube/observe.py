@@ -11,6 +11,7 @@ from hedgerow_operator.adapters.kube.nodes import FINE, NodeFacts
 from hedgerow_operator.adapters.kube.pods import worker_index, worker_seen
 from hedgerow_operator.api.labels import LABEL_PLACEMENT
 from hedgerow_operator.api.times import parse_time
+from hedgerow_operator.build.environment import REPORT_URL
 from hedgerow_operator.core.seen import WORKER_PENDING, PlacementSeen, WorkerSeen
 
 Fields = dict[str, Any]
@@ -64,6 +65,7 @@ def placement_seen(found: Found, wrapped: str, nodes: Mapping[str, NodeFacts], n
         ended=ended,
         ended_reason=reason,
         age_seconds=max(0.0, now - created),
+        report_url=_report_url(job or {}, wrapped),
     )
 
 
@@ -96,6 +98,12 @@ def _ended(job: Fields) -> tuple[str, str]:
             words = (condition.get("reason"), condition.get("message"))
             return outcome, ": ".join(word for word in words if word)
     return "", ""
+
+
+def _report_url(job: Fields, wrapped: str) -> str:
+    template = (job.get("spec") or {}).get("template") or {"spec": {"containers": []}}
+    environments = (entry.get("env") or () for entry in template["spec"]["containers"] if entry["name"] == wrapped)
+    return next((entry["value"] for env in environments for entry in env if entry["name"] == REPORT_URL), "")
 
 
 def _created(entry: Fields) -> float:
