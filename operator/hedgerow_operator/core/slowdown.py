@@ -13,6 +13,7 @@ WINDOW_SECONDS = 60.0
 WARM_UP_STEPS = 5
 LEAST_BASELINE = 24
 LEAST_WINDOW = 8
+FRESH_SHARE = 16  # the window is looked at again once one in so many of its steps is new
 MOST_WINDOW = 512
 BLOCK = 32
 MOST_BLOCKS = 256
@@ -66,11 +67,15 @@ class SlowdownWatch:
             self._age(self._window.popleft()[1])
         if len(self._window) == MOST_WINDOW:
             self._age(self._window.popleft()[1])
-        self._judge(time)
+        self._fresh += 1
+        if self._fresh * FRESH_SHARE >= len(self._window):
+            self._fresh = 0
+            self._judge(time)
 
     def _reset(self) -> None:
         self.slow = None
         self._count = 0
+        self._fresh: int = 0
         self._window: deque[tuple[float, float]] = deque()
         self._block: list[float] = []
         self._blocks: list[float] = []

@@ -12,6 +12,7 @@ from hedgerow_operator.core.pauses import Pause, Pauses
 
 # A shorter stay in a phase other than training is no measure of how long it may take.
 LEAST_STAY = 1.0
+MOST_RANKS = 1 << 16  # prefixes of broken lines may look like ranks without number
 
 
 class Interval(Struct, frozen=True, kw_only=True):
@@ -39,6 +40,7 @@ class Course:
         self._phase = PHASE_INIT
         self._stepped = False
         self._stretch_finished = False
+        self._steps_of: dict[int | None, int] = {}
 
     @property
     def phase(self) -> str:
@@ -54,19 +56,28 @@ class Course:
         self.now = max(self.now, time)
 
     def goes_back(self, seen: Observation) -> bool:
-        """Whether the job begins again from an earlier step."""
-        return seen.finished and None not in (seen.step, self.step) and (seen.step or 0) < (self.step or 0)
+        """Whether the job begins again from an earlier step: the same rank tells of one, as ranks lag behind others."""
+        return seen.finished and seen.step is not None and seen.step < self._steps_of.get(seen.rank, seen.step)
 
     def progress(self, seen: Observation, overdue: bool) -> Interval | None:
         """A boundary at ``now`` ends an interval; None when another rank tells of the same one again."""
-        if seen.finished and seen.step is not None and seen.step == self.step and self._stretch_finished:
-            return None
-        if self.goes_back(seen):
+        again = self.goes_back(seen)
+        if again:
             self._stepped = False
+            self._steps_of.clear()
+        if seen.finished and seen.step is not None and len(self._steps_of) < MOST_RANKS:
+            self._steps_of[seen.rank] = seen.step
+        if not again and self._told_before(seen):
+            return None
         interval = Interval(phase=self.phase, began=self.since, seconds=self.now - self.since, steps=self._steps(seen))
         self._learn(interval, seen, overdue)
         self._begin(seen)
         return interval
+
+    def _told_before(self, seen: Observation) -> bool:
+        if not seen.finished or seen.step is None or self.step is None or not self._stretch_finished:
+            return False
+        return seen.step <= self.step
 
     def _steps(self, seen: Observation) -> int:
         if not seen.finished:

@@ -40,6 +40,7 @@ class NumbersWatch:
         }
         self._leaks = LeakWatch()
         self._load: dict[str, float] = {}
+        self._unit = 0
 
     def step(self, course: Course, interval: Interval, paused: bool) -> None:
         """A training step has been finished; a pause is no slow step."""
@@ -48,7 +49,9 @@ class NumbersWatch:
         self._draw(Pace(course.now, interval.seconds))
         if not paused:
             load = tuple(sorted(self._load.values()))
-            self._slowdown.add(course.now, interval.seconds / interval.steps, load)
+            # Lines that tell of more steps at once than the first one did are no slower for it.
+            self._unit = self._unit or interval.steps
+            self._slowdown.add(course.now, interval.seconds * self._unit / interval.steps, load)
             self._follow(course)
 
     def values(self, seen: Observation, now: float) -> None:

@@ -35,15 +35,20 @@ class StallWatch:
     def __init__(self, health: HealthSpec, times: Times) -> None:
         self.incident: Incident | None = None
         self._health = health
+        # Nothing is ever overdue sooner, and most intervals of most logs are shorter.
+        self._least = min([float(health.stall.min_seconds), *(float(phase.max_seconds) for phase in health.phases)])
         self._times = times
 
     def overdue(self, course: Course) -> bool:
         """Whether a person has been, or would by now have been told."""
-        return course.now - course.since > self._tell_seconds(course)
+        seconds = course.now - course.since
+        return seconds > self._least and seconds > self._tell_seconds(course)
 
     def look(self, course: Course, until: float) -> list[Incident]:
         """The incident that opens before ``until`` while nothing progresses, if one does; acts when it is time."""
         opened: list[Incident] = []
+        if until - course.since <= self._least:
+            return opened
         told_at = course.since + self._tell_seconds(course) + _MOMENT
         if self.incident is None and told_at <= until and self._stalled(course, told_at, telling=True):
             self.incident = self._open(course, told_at)

@@ -142,3 +142,13 @@ def test_a_job_may_be_silent_after_its_last_word() -> None:
 
 def test_an_empty_log_is_unknown() -> None:
     assert (Log().replay()["outcome"], Log().replay(gap_seconds=900.0)["incidents"]) == ("Unknown", [])
+
+
+def test_ranks_that_tell_of_the_same_steps_are_one_job() -> None:
+    log = Log()
+    for step in range(1, 101):
+        log.now += 1.0
+        for rank in (0, 1, 2):
+            log.write(step=max(1, step - rank), rank=rank)
+    found = log.replay()
+    assert (found["steps"], found["incidents"]) == (100, [])
