@@ -1,6 +1,6 @@
 """`hedgerow replay training`: reads the log, replays it, prints what was found."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
@@ -43,17 +43,21 @@ def show_story(story: Story, output: str | None, plot: Path | None) -> None:
     if plot is not None:
         from hedgerow_operator.replay.plot import draw_story
 
-        save(plot, draw_story(story))
+        save(plot, lambda: draw_story(story))
     if output == "json":
         click.echo(msgspec.json.encode(as_object(story)))
     else:
         click.echo("\n".join(lines_of(story)))
 
 
-def save(path: Path, picture: bytes) -> None:
-    """Write a picture. Raises click.ClickException when that fails."""
+def save(path: Path, draw: Callable[[], bytes]) -> None:
+    """Draw a picture and write it. Raises click.ClickException when that fails."""
+    from hedgerow_operator.replay.plot import NoPlotError
+
     try:
-        path.write_bytes(picture)
+        path.write_bytes(draw())
+    except NoPlotError as error:
+        raise click.ClickException(str(error)) from None
     except OSError as error:
         raise click.ClickException(
             f"--plot: {path} cannot be written: {(error.strerror or str(error)).lower()}; name another file"

@@ -21,7 +21,7 @@ def show_workers(table: Path, output: str | None, plot: Path | None) -> None:
     if plot is not None:
         from hedgerow_operator.replay.plot import draw_workers
 
-        save(plot, draw_workers(samples, incidents))
+        save(plot, lambda: draw_workers(samples, incidents))
     if output == "json":
         click.echo(msgspec.json.encode(as_object(incidents)))
     else:

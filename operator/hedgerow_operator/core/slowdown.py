@@ -52,6 +52,7 @@ class SlowdownWatch:
         self._threshold = 1.0 + threshold_percent / 100.0
         self._window_seconds = window_seconds
         self._load: tuple[float, ...] = ()
+        self._fresh = 0
         self._reset()
 
     def add(self, time: float, seconds: float, load: tuple[float, ...] = ()) -> None:
@@ -75,7 +76,7 @@ class SlowdownWatch:
     def _reset(self) -> None:
         self.slow = None
         self._count = 0
-        self._fresh: int = 0
+        self._fresh = 0
         self._window: deque[tuple[float, float]] = deque()
         self._block: list[float] = []
         self._blocks: list[float] = []

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from hedgerow_operator.replay.story import FAILURE, SLOWDOWN, STALL, Story
 from hedgerow_operator.replay.workers import Sample, WorkerIncident
 
@@ -28,8 +26,12 @@ _LEAST_SHARE = 0.004
 _WIDE = 20.0
 
 
+class NoPlotError(Exception):
+    """Nothing can be drawn; `str()` is a sentence."""
+
+
 def draw_story(story: Story) -> bytes:
-    """The PNG of a training log. Raises click.ClickException without matplotlib."""
+    """The PNG of a training log. Raises NoPlotError without matplotlib."""
     figure, axes = _canvas()
     times = [_at(pace.ended, story) for pace in story.paces]
     axes.plot(times, [pace.seconds for pace in story.paces], ".", markersize=3, color=_STEP_COLOUR, label="step")
@@ -52,7 +54,7 @@ def draw_story(story: Story) -> bytes:
 
 
 def draw_workers(samples: Sequence[Sample], incidents: Sequence[WorkerIncident]) -> bytes:
-    """The PNG of a table of step times, a line for each worker."""
+    """The PNG of a table of step times, a line for each worker. Raises NoPlotError without matplotlib."""
     figure, axes = _canvas()
     named = {worker for incident in incidents for worker in incident.workers}
     for worker in sorted({sample.worker for sample in samples}):
@@ -72,7 +74,7 @@ def _canvas() -> tuple[Figure, Axes]:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise click.ClickException("--plot needs matplotlib: pip install 'hedgerow[plot]'") from None
+        raise NoPlotError("--plot needs matplotlib: pip install 'hedgerow[plot]'") from None
     figure = Figure(figsize=_INCHES, dpi=_DOTS_PER_INCH, layout="constrained")
     return figure, figure.add_subplot()
 
