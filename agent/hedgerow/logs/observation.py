@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Dict, Optional
+from typing import Mapping, NamedTuple, Optional
 
 # Names of values; units in the name or here: rates a second, memory in bytes.
 LOSS = "loss"
@@ -34,12 +33,13 @@ CRASH = "Crash"
 OUT_OF_MEMORY = "OutOfMemory"
 EXIT = "Exit"  # a process ended with a code other than 0
 
+_NO_VALUES: Mapping[str, float] = {}
+
 # Neither a step nor anything that the job has declared: between two phases.
 PHASE_OUTSIDE = "outside"
 
 
-@dataclasses.dataclass(frozen=True)
-class Observation:
+class Observation(NamedTuple):
     """One line, read.
 
     source: name of the format. step: the job's own count of steps (or of samples where it counts those).
@@ -58,6 +58,6 @@ class Observation:
     rank: Optional[int] = None
     boundary: bool = False
     finished: bool = False
-    values: Dict[str, float] = dataclasses.field(default_factory=dict)
+    values: Mapping[str, float] = _NO_VALUES
     ending: Optional[str] = None
     text: str = ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import dataclasses
 from typing import Counter, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from hedgerow.logs.blocks import Blocks
@@ -103,7 +102,7 @@ class AutoReader:
         return True
 
     def _timed(self, seen: Observation) -> Observation:
-        return dataclasses.replace(seen, time=self.clock.read(seen), zoned=True)
+        return seen._replace(time=self.clock.read(seen), zoned=True)
 
 
 def _formats(only: str, pattern: Optional[str]) -> Tuple[LineFormat, ...]:
