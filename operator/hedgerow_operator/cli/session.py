@@ -150,10 +150,10 @@ class Session:
     def _failed(self, key: JobKey, error: Exception) -> None:
         self._view.note(f"{key.namespace}/{key.name}: internal error, will try again: {type(error).__name__}: {error}")
 
-    def _heard(self, uid: str) -> None:
+    def _heard(self, uid: str, seconds: float) -> None:
         key = self._jobs.key_of_uid(uid)
         if key is not None:
-            self._look(key)
+            self._queue.add(key, seconds)
 
     def _look_at_all(self) -> None:
         for job in self._jobs.all():

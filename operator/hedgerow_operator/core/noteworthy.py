@@ -1,26 +1,44 @@
-"""Which reports deserve a look at once; the others wait for the regular one."""
+"""Which reports deserve a look soon; the others wait for the regular one."""
 
 from hedgerow.wire import RankReport, Report
 from hedgerow_operator.core.activity import STOPPED_STATES
 from hedgerow_operator.core.plan import CALM_INTERVAL_SECONDS, Orders
 
+# Launchers of a gang report together; one look sees them all.
+NEWS_SECONDS = 0.03
+# What is unusual and stays so: however many workers say it, one look a second is enough.
+UNUSUAL_SECONDS = 1.0
 
-def noteworthy(old: Report | None, new: Report, orders: Orders) -> bool:
-    """Whether this report says more than "going on as before". old: the launcher's report before it."""
-    if old is None or old.launcher != new.launcher or orders.interval_seconds < CALM_INTERVAL_SECONDS:
-        return True
+
+def look_within(old: Report | None, new: Report, orders: Orders) -> float | None:
+    """In how many seconds the job should be looked at for this report; None when it says "going on as before".
+
+    old: the launcher's report before it.
+    """
+    if old is None or old.launcher != new.launcher or _is_news(old, new, orders):
+        return NEWS_SECONDS
+    if orders.interval_seconds < CALM_INTERVAL_SECONDS or any(_unusual(rank, orders) for rank in new.ranks):
+        return UNUSUAL_SECONDS
+    return None
+
+
+def _is_news(old: Report, new: Report, orders: Orders) -> bool:
     if (old.stage, old.attempt, old.free_port == 0) != (new.stage, new.attempt, new.free_port == 0):
         return True
     if _scan(old) != _scan(new) or len(old.ranks) != len(new.ranks):
         return True
-    return any(_rank_noteworthy(before, after, orders) for before, after in zip(old.ranks, new.ranks, strict=True))
+    pairs = zip(old.ranks, new.ranks, strict=True)
+    return any(_rank(before, orders) != _rank(after, orders) for before, after in pairs)
 
 
-def _rank_noteworthy(old: RankReport, new: RankReport, orders: Orders) -> bool:
-    limit = orders.deadlines.get(new.phase)
-    overdue = limit is not None and new.progress_age is not None and new.progress_age > limit
-    stopped = new.activity.process_state in STOPPED_STATES
-    return overdue or stopped or (old.state, old.beats == 0) != (new.state, new.beats == 0)
+def _rank(report: RankReport, orders: Orders) -> object:
+    return report.state, report.beats == 0, report.stack is None, _unusual(report, orders)
+
+
+def _unusual(report: RankReport, orders: Orders) -> bool:
+    limit = orders.deadlines.get(report.phase)
+    overdue = limit is not None and report.progress_age is not None and report.progress_age > limit
+    return overdue or report.activity.process_state in STOPPED_STATES
 
 
 def _scan(report: Report) -> object:

@@ -27,17 +27,15 @@ FIGURES_SECONDS = 10.0
 # After a failed call to the outside world, and after somebody else changed the object.
 RETRY_SECONDS = 2.0
 CONFLICT_SECONDS = 0.05
-# Launchers of a gang report together; one pass sees them all.
-REPORTS_SETTLE_SECONDS = 0.03
 
 
 def connect(hub: ReportHub, engine: "Reconciler", queue: WorkQueue) -> None:
     """From now on, a report that deserves it brings its job to the front of the queue."""
 
-    def look(uid: str) -> None:
+    def look(uid: str, seconds: float) -> None:
         key = engine.key_of(uid)
         if key is not None:
-            queue.add(key, REPORTS_SETTLE_SECONDS)
+            queue.add(key, seconds)
 
     hub.on_report = look
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 
 from hedgerow.wire import STAGE_RUNNING, STAGE_STOPPED, STAGE_STOPPING, Answer, Report
-from hedgerow_operator.core.noteworthy import noteworthy
+from hedgerow_operator.core.noteworthy import look_within
 from hedgerow_operator.core.orders import answer_for
 from hedgerow_operator.core.plan import Orders
 from hedgerow_operator.core.seen import Heard
@@ -29,13 +29,13 @@ class _Job:
 class ReportHub:
     """Newest report of every launcher, by job uid. ``clock``: monotonic seconds.
 
-    ``on_report`` is called with the uid of a job whose newest report deserves a look at once.
+    ``on_report`` is called with the uid of a job whose newest report deserves a look, and within how many seconds.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._jobs: dict[str, _Job] = {}
-        self.on_report: Callable[[str], None] = lambda uid: None
+        self.on_report: Callable[[str, float], None] = lambda uid, seconds: None
 
     def uid_known(self, uid: str) -> bool:
         """Whether there is such a job here; reports of others cannot be answered."""
@@ -56,8 +56,9 @@ class ReportHub:
         if old is not None and old[0].launcher == report.launcher and old[0].seq >= report.seq:
             return
         job.heard[place] = (report, self._clock())
-        if noteworthy(old[0] if old else None, report, job.orders):
-            self.on_report(report.job.uid)
+        seconds = look_within(old[0] if old else None, report, job.orders)
+        if seconds is not None:
+            self.on_report(report.job.uid, seconds)
 
     async def answer(self, report: Report) -> Answer:
         """The answer, as soon as there is a command, the deadlines have changed, or the next report is due."""

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from hedgerow import wire
-from hedgerow_operator.core.plan import Orders
+from hedgerow_operator.core.noteworthy import NEWS_SECONDS, UNUSUAL_SECONDS
+from hedgerow_operator.core.plan import BUSY_INTERVAL_SECONDS, Orders
 from hedgerow_operator.reconcile.reports import FORGET_SECONDS, ReportHub, differ
 from tests.unit.core.builders import UID, make_rank, make_report
 
@@ -22,8 +23,8 @@ class Hub:
     def __init__(self, orders: Orders | None = ORDERS) -> None:
         self.now = 1000.0
         self.hub = ReportHub(clock=lambda: self.now)
-        self.woken: list[str] = []
-        self.hub.on_report = self.woken.append
+        self.woken: list[float] = []
+        self.hub.on_report = lambda uid, seconds: self.woken.append(seconds)
         if orders:
             self.hub.publish(UID, orders)
 
@@ -108,31 +109,43 @@ def test_nothing_lives_of_a_worker_that_has_ended_whatever_its_launcher_said_las
     assert [(heard.report.stage, heard.age) for heard in hub.hub.heard(UID)] == [(then, 3.0)]
 
 
-NOTEWORTHY = {
-    "the first": ({}, True),
-    "one that says the same": ({"seq": 2}, False),
-    "another stage": ({"seq": 2, "stage": wire.STAGE_STOPPED}, True),
-    "another attempt": ({"seq": 2, "attempt": 2}, True),
-    "another launcher": ({"seq": 2, "launcher": "another"}, True),
-    "a checkpoint": ({"seq": 2, "checkpoints": wire.CheckpointScan(
-        candidates=[wire.Checkpoint(step=1, path="/1", validity=wire.CHECKPOINT_COMPLETE)])}, True),
-    "a rank past its deadline": ({"seq": 2, "ranks": [make_rank(0, progress_age=11.0)]}, True),
-    "a rank that is stopped": ({"seq": 2, "ranks": [make_rank(0, process_state="T")]}, True),
-    "a rank that has ended": ({"seq": 2, "ranks": [make_rank(0, state=wire.RANK_EXITED)]}, True),
-    "a further step": ({"seq": 2, "ranks": [make_rank(0, step=38, beats=38)]}, False),
+OVERDUE = {"ranks": [make_rank(0, progress_age=11.0)]}
+STOPPED = {"ranks": [make_rank(0, process_state="T")]}
+LOOKS: dict[str, tuple[dict[str, Any] | None, dict[str, Any], float | None]] = {
+    "the first": (None, {}, NEWS_SECONDS),
+    "one that says the same": ({}, {}, None),
+    "another stage": ({}, {"stage": wire.STAGE_STOPPED}, NEWS_SECONDS),
+    "another attempt": ({}, {"attempt": 2}, NEWS_SECONDS),
+    "another launcher": ({}, {"launcher": "another"}, NEWS_SECONDS),
+    "a checkpoint": ({}, {"checkpoints": wire.CheckpointScan(
+        candidates=[wire.Checkpoint(step=1, path="/1", validity=wire.CHECKPOINT_COMPLETE)])}, NEWS_SECONDS),
+    "a rank past its deadline": ({}, OVERDUE, NEWS_SECONDS),
+    "a rank that stays past its deadline": (OVERDUE, OVERDUE, UNUSUAL_SECONDS),
+    "a rank that goes on": (OVERDUE, {}, NEWS_SECONDS),
+    "a rank that is stopped": ({}, STOPPED, NEWS_SECONDS),
+    "a rank that stays stopped": (STOPPED, STOPPED, UNUSUAL_SECONDS),
+    "a rank that has ended": ({}, {"ranks": [make_rank(0, state=wire.RANK_EXITED)]}, NEWS_SECONDS),
+    "a further step": ({}, {"ranks": [make_rank(0, step=38, beats=38)]}, None),
 }
 
 
-@pytest.mark.parametrize("case", NOTEWORTHY)
-def test_the_queue_is_woken_by(case: str) -> None:
+@pytest.mark.parametrize("case", LOOKS)
+def test_the_job_is_looked_at_for(case: str) -> None:
     hub = Hub()
-    fields, wakes = NOTEWORTHY[case]
-    if fields:
-        hub.receive(seq=1)
+    before, fields, within = LOOKS[case]
+    if before is not None:
+        hub.hub.receive(dataclasses.replace(make_report(make_rank(0), seq=1), **before))
         hub.woken.clear()
-    report = make_report(make_rank(0), seq=1)
-    hub.hub.receive(dataclasses.replace(report, **fields))
-    assert bool(hub.woken) is wakes
+    hub.hub.receive(dataclasses.replace(make_report(make_rank(0), seq=2), **fields))
+    assert hub.woken == ([] if within is None else [within])
+
+
+def test_while_something_is_decided_reports_without_news_bring_one_look_a_second() -> None:
+    hub = Hub()
+    hub.hub.publish(UID, orders(interval_seconds=BUSY_INTERVAL_SECONDS))
+    hub.receive(seq=1)
+    hub.receive(seq=2)
+    assert hub.woken == [NEWS_SECONDS, UNUSUAL_SECONDS]
 
 
 async def test_an_answer_is_held_until_there_is_a_command() -> None:
