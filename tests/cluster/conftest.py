@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.cluster.operator_fixtures import operator, place, watch
+from tests.cluster.operator_fixtures import operator, place, unheard, watch
 from tests.cluster.testbed.cluster import Cluster
 from tests.cluster.testbed.errors import ClusterError
 
-__all__ = ["operator", "place", "watch"]
+__all__ = ["operator", "place", "unheard", "watch"]
 
 
 def start_or_sentence() -> Cluster | str:

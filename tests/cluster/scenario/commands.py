@@ -17,6 +17,11 @@ FAILS_ALIKE = """
 time.sleep(1)
 raise ValueError("learning rate must be positive")
 """
+NEVER_LEAVES = """
+import atexit
+if attempt == 1 and rank == 3:
+    atexit.register(time.sleep, 3600)
+"""
 
 
 def run_with(job: Fields, trouble: str) -> Fields:

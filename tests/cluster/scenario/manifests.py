@@ -63,12 +63,27 @@ def spread_over_nodes(job: Fields, name: str) -> None:
     affinity["podAntiAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
 
 
-def rather_not_on(job: Fields, node: str) -> None:
-    """The workers take `node` only where nothing else is left."""
-    elsewhere = {"key": "kubernetes.io/hostname", "operator": "NotIn", "values": [node]}
-    preferred = [{"weight": 100, "preference": {"matchExpressions": [elsewhere]}}]
-    affinity = job["spec"]["kubernetes"]["template"]["spec"].setdefault("affinity", {})
-    affinity["nodeAffinity"] = {"preferredDuringSchedulingIgnoredDuringExecution": preferred}
+def prefer_nodes(job: Fields, *nodes: str) -> None:
+    """Spread over these nodes as long as they take pods, in place of a strict spread over all."""
+    template = job["spec"]["kubernetes"]["template"]
+    (strict,) = template["spec"]["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    among = {"key": "kubernetes.io/hostname", "operator": "In", "values": list(nodes)}
+    template["spec"]["affinity"] = {
+        "podAntiAffinity": {
+            "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "podAffinityTerm": strict}]
+        },
+        "nodeAffinity": {
+            "preferredDuringSchedulingIgnoredDuringExecution": [
+                {"weight": 100, "preference": {"matchExpressions": [among]}}
+            ]
+        },
+    }
+
+
+def in_pods(job: Fields, change: Fields) -> Fields:
+    """The job with this merged into its pods' spec."""
+    merge(job["spec"]["kubernetes"]["template"]["spec"], change)
+    return job
 
 
 def merge(target: Fields, change: Mapping[str, Any]) -> None:

@@ -1,0 +1,91 @@
+"""What keeps a job from beginning or from ending: no room, a rank that does not leave."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cluster.scenario.commands import NEVER_LEAVES, run_with
+from tests.cluster.scenario.jobs import Job
+from tests.cluster.scenario.manifests import NO_FAULTS, Fields, in_pods, quickstart
+from tests.cluster.scenario.ranks import AttemptWatch
+from tests.cluster.testbed.cluster import Cluster
+
+ONE_NODE = {"nodeSelector": {"kubernetes.io/hostname": "node2"}}
+NO_NODE = {"nodeSelector": {"there-is": "none"}}
+GANG_SECONDS = 3
+TTL_SECONDS = 2
+
+Jobs = dict[str, Job]
+
+
+def manifests() -> Iterator[Fields]:
+    """One job for each hindrance, two workers each, which keep to different nodes."""
+    health = {"health": {"gangTimeoutSeconds": GANG_SECONDS}}
+    yield in_pods(quickstart("halfway", env=NO_FAULTS, spec=health), ONE_NODE)
+    yield in_pods(quickstart("nowhere", env=NO_FAULTS, spec=health), NO_NODE)
+    yield quickstart("passing", env={**NO_FAULTS, "STEPS": "5"}, spec={"ttlSecondsAfterFinished": TTL_SECONDS})
+    ending = {"health": {"phases": [{"name": "ending", "maxSeconds": 3}]}}
+    yield run_with(quickstart("lingers", env={**NO_FAULTS, "STEPS": "12"}, spec=ending), NEVER_LEAVES)
+
+
+@pytest.fixture(scope="module")
+def jobs(cluster: Cluster, place: str) -> Jobs:
+    """All of them, applied at once."""
+    applied = [Job.apply(cluster, place, entry) for entry in manifests()]
+    return {job.name: job for job in applied if job.uid}
+
+
+def test_a_gang_with_room_for_a_part_of_it_gives_the_room_back_and_tries_again(jobs: Jobs) -> None:
+    job = jobs["halfway"]
+    first = job.wait("to be placed", lambda job: {uid(entry) for entry in job.placements()})
+    (event,) = job.wait("to give its room back", lambda job: told(job, "GangTimeout"))
+    assert "worker 1 found no room: " in event["message"] or "worker 0 found no room: " in event["message"]
+    job.wait("to try again", lambda job: {uid(entry) for entry in job.placements()} - first)
+    assert (job.status["restarts"], job.status["restartsCounted"], job.status["attempt"]) == (0, 0, 1)
+
+
+def test_a_rank_that_does_not_leave_when_the_others_have_is_found_by_the_deadline_of_that_phase(
+    jobs: Jobs, watch: AttemptWatch
+) -> None:
+    job = jobs["lingers"]
+    status = job.wait_state("Succeeded")
+    (entry,) = status["history"]
+    assert (entry["reason"], entry["ranks"], status["placement"]) == ("EndingTimeout", [3], 1), job.story()
+    watch.check(job.uid)
+
+
+def test_a_job_is_deleted_when_its_time_after_the_end_is_over(jobs: Jobs, cluster: Cluster) -> None:
+    job = jobs["passing"]
+    job.wait("to be deleted", lambda job: cluster.api.get(job.path) is None)
+    assert told(job, "AllRanksFinished")
+    job.wait("to leave nothing", lambda job: not job.placements() and not job.pods())
+
+
+def test_a_gang_that_finds_no_room_at_all_waits_and_says_why(jobs: Jobs) -> None:
+    job = jobs["nowhere"]
+    running = job.wait("to wait", lambda job: waits(job.condition("Running")))
+    assert running["reason"] == "WaitingForWorkers"
+    assert "didn't match Pod's node affinity/selector" in running["message"]
+    assert (told(job, "GangTimeout"), len(job.placements())) == ([], 1)
+
+
+@pytest.mark.parametrize("name", ["halfway", "nowhere"])
+def test_deleted_before_it_could_begin_a_job_leaves_nothing(jobs: Jobs, name: str) -> None:
+    job = jobs[name]
+    job.delete()
+    job.wait("to leave nothing", lambda job: not (job.placements() or job.pods() or job.ranks))
+
+
+def told(job: Job, reason: str) -> list[Fields]:
+    """The events with this reason."""
+    return [event for event in job.events() if event["reason"] == reason]
+
+
+def uid(entry: Fields) -> str:
+    """The uid of an object."""
+    return str(entry["metadata"]["uid"])
+
+
+def waits(running: Fields) -> Fields:
+    """The condition, once it names what is missing."""
+    return running if "worker 0 " in running.get("message", "") else {}
