@@ -9,6 +9,7 @@ from typing import Any
 from hedgerow_operator.core.attribution.recorder.dump import RankDump
 from hedgerow_operator.core.attribution.recorder.read import read_dump
 
+TRANSFER = "transfer from "
 KEPT = 6  # completed operations that a dump still holds
 
 
@@ -18,7 +19,7 @@ class Operation:
 
     name: str
     group: str
-    ranks: tuple[int, ...]
+    ranks: tuple[int, ...] = field(compare=False)
     number: int
 
 
@@ -49,7 +50,12 @@ class Job:
             self._group("DATA", range(start + offset, start + stage, self.tensor))
         for first in range(stage):
             self._group("PIPELINE", range(first, self.world, stage))
+        self.memberships: list[list[str]] = [[] for _ in range(self.world)]
+        for key, (_, ranks) in self.groups.items():
+            for rank in ranks:
+                self.memberships[rank].append(key)
         self.programs = [self._program(rank) for rank in range(self.world)]
+        self.listed = {key: str([self.named(rank) for rank in ranks]) for key, (_, ranks) in self.groups.items()}
         self.done = [0] * self.world
         self._run()
 
@@ -59,22 +65,22 @@ class Job:
             self.groups[str(len(self.groups))] = (description, members)
 
     def _of(self, rank: int, description: str) -> list[tuple[str, tuple[int, ...]]]:
-        return [(key, ranks) for key, (name, ranks) in self.groups.items() if name == description and rank in ranks]
+        return [(key, self.groups[key][1]) for key in self.memberships[rank] if self.groups[key][0] == description]
 
     def _program(self, rank: int) -> list[Operation]:
-        used: Counter[tuple[str, str, tuple[int, ...]]] = Counter()
+        used: Counter[tuple[str, str]] = Counter()
         program: list[Operation] = []
 
         def add(name: str, group: str, ranks: tuple[int, ...]) -> None:
-            used[name, group, ranks] += 1
-            program.append(Operation(name, group, ranks, used[name, group, ranks]))
+            used[name, group] += 1
+            program.append(Operation(name, group, ranks, used[name, group]))
 
         for _ in range(self.steps):
             for key, ranks in self._of(rank, "PIPELINE"):
                 at = ranks.index(rank)
                 pairs = [(ranks[at - 1], rank)] if at else []
                 for pair in pairs + ([(rank, ranks[at + 1])] if at + 1 < len(ranks) else []):
-                    add("transfer", key, pair)
+                    add(f"{TRANSFER}{pair[0]} to {pair[1]}", key, pair)
             for key, ranks in self._of(rank, "TENSOR"):
                 add("all_gather_into_tensor", key, ranks)
                 add("reduce_scatter_tensor", key, ranks)
@@ -110,7 +116,7 @@ class Job:
         sequences: Counter[str] = Counter()
         transfers: Counter[str] = Counter()
         for place, operation in enumerate(self.programs[rank][: self._issued(rank)]):
-            counter = transfers if operation.name == "transfer" else sequences
+            counter = transfers if operation.name.startswith(TRANSFER) else sequences
             counter[operation.group] += 1
             if place < self.done[rank] - KEPT:
                 continue
@@ -126,19 +132,17 @@ class Job:
                 "output_sizes": [[8, 4]],
                 "output_dtypes": ["BFloat16"],
                 "state": "completed" if place < self.done[rank] else "scheduled",
-                "is_p2p": operation.name == "transfer",
+                "is_p2p": operation.name.startswith(TRANSFER),
             })  # fmt: skip
         return {"version": "2.4", "pg_config": self._configuration(rank), "entries": entries}
 
     def _configuration(self, rank: int) -> dict[str, Any]:
         return {
-            key: {"name": key, "desc": name, "ranks": str([self.named(peer) for peer in ranks])}
-            for key, (name, ranks) in self.groups.items()
-            if rank in ranks
+            key: {"name": key, "desc": self.groups[key][0], "ranks": self.listed[key]} for key in self.memberships[rank]
         }
 
     def _name(self, operation: Operation, rank: int) -> str:
-        if operation.name != "transfer":
+        if not operation.name.startswith(TRANSFER):
             return f"nccl:{operation.name}"
         ranks = self.groups[operation.group][1]
         source, target = (ranks.index(peer) for peer in operation.ranks)

@@ -29,18 +29,31 @@ class Culprits(Struct, frozen=True, kw_only=True):
 
 
 def find_culprits(gang: Gang, waits: Sequence[Wait]) -> Culprits:
-    """The ends of the chains of waiting."""
+    """The ends of the chains of waiting.
+
+    What a rank waits in first is what holds it. What it enqueued behind shows only how far its program is: that can
+    tell who stopped, and no circle.
+    """
+    by_heads = _at_ends(gang, [wait for wait in waits if wait.head])
+    never_joined = by_heads.never_joined | _at_ends(gang, waits).never_joined
+    return Culprits(
+        never_joined=never_joined,
+        deadlocked=frozenset() if never_joined else by_heads.deadlocked,
+        standing=by_heads.standing - never_joined,
+    )
+
+
+def _at_ends(gang: Gang, waits: Sequence[Wait]) -> Culprits:
     graph = _graph(waits)
     missed = {rank for wait in waits if wait.lack is not Lack.REACHED for rank in wait.absent}
     unstarted = {rank for wait in waits if wait.lack is Lack.STARTED for rank in wait.absent}
-    missing = {wait.rank for wait in waits if wait.lack is not Lack.REACHED}
     never_joined: set[int] = set()
     deadlocked: set[int] = set()
     standing: set[int] = set()
     for ranks in _ends(graph):
         if len(ranks) > 1:
             # Ranks of a circle that only queue for one another may use several streams: no proof.
-            (deadlocked if missed.intersection(ranks) and missing.intersection(ranks) else standing).update(ranks)
+            (deadlocked if missed.intersection(ranks) else standing).update(ranks)
         elif ranks[0] in missed and (ranks[0] in unstarted or not _stands(gang, ranks[0])):
             never_joined.update(ranks)
         else:
