@@ -14,7 +14,8 @@ from hedgerow_operator.core.fault_words import FaultKind, classify
 
 # Failures that a script may print and live through: they count once nothing follows.
 FAILURES = frozenset({says.EXCEPTION, says.DEVICE_ERROR, says.CRASH, says.OUT_OF_MEMORY, says.EXIT, says.NODE_FAILED})
-_FROM_OUTSIDE = frozenset({says.CANCELLED, says.PREEMPTED, says.TIME_LIMIT, says.TERMINATED})
+# Somebody or something else ended the run.
+FROM_OUTSIDE = frozenset({says.CANCELLED, says.PREEMPTED, says.TIME_LIMIT, says.TERMINATED})
 # What a program that has finished its training may still fail by; a signal or an exit code then is tidying up.
 _AFTER_TRAINING = frozenset({says.EXCEPTION, says.DEVICE_ERROR, says.OUT_OF_MEMORY})
 # The notes that say most about a failure come first.
@@ -69,7 +70,7 @@ def conclude(
         return Ended(outcome=Outcome.SUCCEEDED, reason=reasons.TARGET_NOT_REACHED,
                      message="the run ended by itself below its target")
     trained = says.TRAINED in endings or reached_last_step
-    deciding = [note for note in notes if note.ending in (_AFTER_TRAINING if trained else FAILURES | _FROM_OUTSIDE)]
+    deciding = [note for note in notes if note.ending in (_AFTER_TRAINING if trained else FAILURES | FROM_OUTSIDE)]
     if deciding:
         return _outside(notes, deciding[0]) or failure(deciding, ranks)
     if trained:
@@ -100,7 +101,7 @@ def failure(notes: Sequence[Note], ranks: int | None = None) -> Ended:
 
 def _outside(notes: Sequence[Note], first: Note) -> Ended | None:
     """Ended from outside when that is what came first; a time limit is told after the signals that it sends."""
-    if first.ending not in _FROM_OUTSIDE:
+    if first.ending not in FROM_OUTSIDE:
         return None
     for ending, outcome, reason in (
         (says.TIME_LIMIT, Outcome.TIMED_OUT, reasons.TIME_LIMIT_REACHED),

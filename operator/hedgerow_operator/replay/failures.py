@@ -5,7 +5,7 @@ from __future__ import annotations
 from hedgerow.logs import observation as says
 from hedgerow.logs.observation import Observation
 from hedgerow.wire import PHASE_INIT
-from hedgerow_operator.core.endings import FAILURES, Ended, Note, Outcome, conclude
+from hedgerow_operator.core.endings import FAILURES, FROM_OUTSIDE, Ended, Note, Outcome, conclude
 from hedgerow_operator.replay.course import Course
 from hedgerow_operator.replay.story import ALERT, FAILURE, GIVE_UP, RESTART, Incident
 
@@ -17,11 +17,14 @@ _FINAL = frozenset({says.SUCCESS, says.TARGET_MISSED})
 
 
 class Failures:
-    """Notes since the run last went on; ``first``: when the first failure among them was told."""
+    """Notes since the run last went on. first: when the first failure among them was told. over: the job said how it
+    ended. ending: a line said that it is being ended or has failed, and it has not gone on since.
+    """
 
     def __init__(self, ranks: int | None) -> None:
         self.first: float | None = None
         self.over = False
+        self.ending = False
         self._ranks = ranks
         self._notes: list[Note] = []
         self._last_progress: float | None = None
@@ -36,6 +39,7 @@ class Failures:
         if len(self._notes) < _MOST_NOTES:
             self._notes.append(Note(ending=seen.ending, text=seen.text, rank=seen.rank))
         self._at_steps = course.finished
+        self.ending = self.ending or seen.ending in FAILURES or seen.ending in FROM_OUTSIDE
         if seen.ending in FAILURES and self.first is None:
             self.first, self._last_progress, self._phase = course.now, course.since, course.phase
 
@@ -47,7 +51,7 @@ class Failures:
         if self.over or not self._notes or not (again or course.finished >= self._at_steps + SETTLED_STEPS):
             return None
         incident = self._incident(self.conclude(course)) if again and self.first is not None else None
-        self._notes, self.first = [], None
+        self._notes, self.first, self.ending = [], None, False
         if incident is not None:
             incident.closed = course.now
         return incident

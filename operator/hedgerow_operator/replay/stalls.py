@@ -5,6 +5,8 @@ A log is a single witness: silence has to go further than where a second evidenc
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from hedgerow.logs.observation import PHASE_OUTSIDE
 from hedgerow.wire import PHASE_FIRST_STEP, PHASE_INIT, PHASE_STEP, RANK_RUNNING, RankReport
 from hedgerow_operator.api import reasons
@@ -20,7 +22,7 @@ from hedgerow_operator.replay.course import Course
 from hedgerow_operator.replay.story import RESTART, STALL, Incident
 from hedgerow_operator.replay.times import Times
 
-# A person is told when the deadline has passed so many times over; a restart waits for UNMEASURED_FACTOR.
+# A person is told when what was learned has passed so many times over; a restart waits for UNMEASURED_FACTOR.
 TELL_FACTOR = 1.5
 # With fewer intervals nothing has been learned that silence alone could be held against: the spec's limit counts.
 LEAST_STEPS = 8
@@ -35,6 +37,7 @@ class StallWatch:
     def __init__(self, health: HealthSpec, times: Times) -> None:
         self.incident: Incident | None = None
         self._health = health
+        self._sharp = replace(health, stall=replace(health.stall, min_seconds=1))
         # Nothing is ever overdue sooner, and most intervals of most logs are shorter.
         self._least = min([float(health.stall.min_seconds), *(float(phase.max_seconds) for phase in health.phases)])
         self._times = times
@@ -67,18 +70,18 @@ class StallWatch:
             self.incident.message += f"; it went on by itself after {phrases.seconds(went_on_after)}"
             self.incident = None
 
-    def _deadlines(self, course: Course, telling: bool = False) -> dict[str, float]:
-        """For telling a person, what happened only once is not yet usual; for a restart it is."""
+    def _deadline(self, course: Course, telling: bool) -> float:
+        """Seconds for the phase that goes on. For telling a person, what happened only once is not yet usual, and the
+        spec's least is kept for later; for a restart both count.
+        """
         enough = {
             phase: trimmed(lengths) if telling else lengths
             for phase, lengths in course.learned.items() if self._enough(phase, count(lengths))
         }
-        limits = deadlines(enough, self._health, 1)
-        limits.setdefault(PHASE_OUTSIDE, float(self._health.stall.max_seconds))
-        limits.setdefault(course.phase, float(self._health.stall.max_seconds))
-        due = allowed(course.pauses, course.since, course.step)
-        limits[PHASE_STEP] = min(max(limits[PHASE_STEP], due), float(self._health.stall.max_seconds))
-        return limits
+        longest = float(self._health.stall.max_seconds)
+        limit = deadlines(enough, self._sharp if telling else self._health, 1).get(course.phase, longest)
+        due = allowed(course.pauses, course.since, course.step) if course.phase == PHASE_STEP else 0.0
+        return max(limit, min(due, longest))
 
     @staticmethod
     def _enough(phase: str, samples: int) -> bool:
@@ -93,18 +96,19 @@ class StallWatch:
         return UNMEASURED_FACTOR if course.phase == PHASE_STEP else 1.0
 
     def _tell_seconds(self, course: Course) -> float:
-        return self._factor(course) * self._deadlines(course, telling=True)[course.phase]
+        return max(self._least, self._factor(course) * self._deadline(course, telling=True))
 
     def _acts_at(self, course: Course) -> float:
-        deadline = self._deadlines(course)[course.phase]
+        deadline = self._deadline(course, telling=False)
         computing_since = course.saved if course.saved is not None else course.started or course.since
         cost = together(restart_cost(course.learned, course.since - computing_since), 0)
         patience = remaining(cost, 0.0, float(self._health.stall.max_seconds))
         return course.since + max(UNMEASURED_FACTOR * deadline, patience) + _MOMENT
 
     def _stalled(self, course: Course, at: float, telling: bool) -> bool:
-        factor = self._factor(course) if telling else UNMEASURED_FACTOR
-        verdict = judge(_gang(course, at), self._deadlines(course, telling), speaks=True, unmeasured_factor=factor)
+        seconds, factor = (self._tell_seconds(course), 1.0) if telling else (
+            self._deadline(course, telling), UNMEASURED_FACTOR)
+        verdict = judge(_gang(course, at), {course.phase: seconds}, speaks=True, unmeasured_factor=factor)
         return verdict.kind is Kind.STALLED
 
     def _open(self, course: Course, at: float) -> Incident:

@@ -65,7 +65,7 @@ class TrainingReplay:
     def _silence(self, until: float) -> None:
         """Nothing progressed up to ``until``. After the last word of a job its silence means nothing."""
         course = self._course
-        if course.started is None or self._failures.over or self._failures.first is not None:
+        if course.started is None or self._failures.over or self._failures.ending:
             return
         self._incidents += self._stalls.look(course, until)
 

@@ -65,7 +65,7 @@ def test_people_read_what_happened_when(
     assert Ran(capsys, monkeypatch, "training", log).out.splitlines() == [
         "Truncated (NotFinished): the output stops after a step and does not say how the run ended.",
         "  120 steps, format json",
-        "  Stall from 22:15:15 UTC, until 22:16:01 UTC: Alert (NoProgress, Unknown)",
+        "  Stall from 22:15:10 UTC, until 22:16:01 UTC: Alert (NoProgress, Unknown)",
         "    nothing has progressed since 22:15:00 UTC in phase step at step 100, where it usually takes 1.0 s; the "
         "log is the only witness, so no restart before 22:16:39 UTC; it went on by itself after 61 s",
     ]
