@@ -67,10 +67,11 @@ def _watch(context: Context, step: Step) -> Step:
 
 
 def _stacks_may_come(context: Context, verdict: Verdict) -> bool:
-    """Whether a guilty rank has no stack yet, and its launcher has had no time to take one."""
+    """Whether a guilty rank has no stack yet (while nobody is named: any), and there was no time to take one."""
     if verdict.reason == reasons.RANK_STOPPED:
         return False
-    missing = any(rank.report.stack is None for rank in context.gang.live if rank.rank in verdict.ranks)
+    named = frozenset(verdict.ranks)
+    missing = any(rank.report.stack is None for rank in context.gang.live if not named or rank.rank in named)
     return missing and verdict.still_seconds < context.deadlines.get(verdict.phase, 0.0) + STACK_SECONDS
 
 

@@ -24,7 +24,9 @@ UNSEEN_START_SECONDS = 6.0
 def begin_stop(context: Context, trouble: Trouble, started: bool) -> Step:
     """The attempt cannot go on: record how it ends. Nothing is stopped before this is written."""
     stopping = respond(context.job.spec, context.status, trouble, started, context.now)
-    excluded = exclude(context.job.spec, context.status, trouble, context.now)
+    excluded = context.status.excluded_nodes
+    if context.seen.fences_by_time:  # else there is no other node than this machine
+        excluded = exclude(context.job.spec, context.status, trouble, context.now)
     events = [Event(reason=stopping.reason, message=stopping.message, warning=trouble.counted)]
     known = {entry.name for entry in context.status.excluded_nodes}
     events += [

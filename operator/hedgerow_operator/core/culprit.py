@@ -52,7 +52,12 @@ def _stopped(live: Sequence[RankView]) -> Culprit | None:
 
 
 def _unequal(live: Sequence[RankView]) -> Culprit | None:
-    """Ranks that did not reach the step that others reached; decisive only if their process trees do nothing."""
+    """Ranks that did not reach the step that others reached; decisive only if their process trees do nothing.
+
+    What is held back in a pipe says nothing of who is ahead.
+    """
+    if any(rank.report.bursty for rank in live):
+        return None
     steps = {rank.rank: rank.report.step for rank in live}
     reached = [step for step in steps.values() if step is not None]
     if not reached or (len(reached) == len(live) and min(reached) == max(reached)):

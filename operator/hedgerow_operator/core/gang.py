@@ -1,5 +1,7 @@
 """The gang of one attempt: what its launchers last said, joined with where their workers run."""
 
+from operator import attrgetter
+
 from msgspec import Struct
 
 from hedgerow.wire import (
@@ -12,6 +14,7 @@ from hedgerow.wire import (
     Report,
 )
 from hedgerow_operator.api.training_job import TrainingJob
+from hedgerow_operator.core.rank_reports import absolute, speaker, with_progress_of
 from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_SUCCEEDED, Heard, PlacementSeen, Seen, WorkerSeen
 
 # A launcher with live ranks that can reach us is heard within two calm intervals. Where it is refused since its pod is
@@ -126,25 +129,32 @@ def gather(job: TrainingJob, seen: Seen) -> Gang:
     placement = next((entry for entry in seen.placements or () if entry.attempt == status.placement), None)
     nodes = {worker.index: worker.node for worker in placement.workers} if placement else {}
     fresh = frozenset(worker for worker, heard in launchers.items() if heard.age <= timeout)
-    ranks = [
-        RankView(rank=report.rank, worker=worker, node=nodes.get(worker, "") or heard.report.node, age=heard.age,
-                 report=report)
-        for worker, heard in launchers.items()
-        if worker in fresh and heard.report.attempt == status.attempt
-        for report in heard.report.ranks
-    ]
+    current = [heard for worker, heard in launchers.items()
+               if worker in fresh and heard.report.attempt == status.attempt]
     return Gang(
         workers=job.spec.workers,
         ranks_per_worker=job.spec.ranks_per_worker,
         attempt=status.attempt,
         launchers=launchers,
         fresh=fresh,
-        ranks=tuple(sorted(ranks, key=lambda rank: rank.rank)),
+        ranks=_ranks(current, nodes, status.resume_step or 0),
         placement=placement,
         listened=seen.listening_seconds >= timeout,
         listening_seconds=seen.listening_seconds,
         strays=_strays(seen, status.placement, STRAY_SECONDS + job.spec.recovery.grace_seconds),
     )
+
+
+def _ranks(launchers: list[Heard], nodes: dict[int, str], resumed: int) -> tuple[RankView, ...]:
+    speaks = speaker(report for heard in launchers for report in heard.report.ranks)
+    views = []
+    for heard in launchers:
+        worker, age = heard.report.worker, heard.age
+        node = nodes.get(worker, "") or heard.report.node
+        for report in heard.report.ranks:
+            said = absolute(report, resumed) if speaks is None else with_progress_of(report, speaks)
+            views.append(RankView(rank=said.rank, worker=worker, node=node, age=age, report=said))
+    return tuple(sorted(views, key=attrgetter("rank")))
 
 
 def _strays(seen: Seen, placement: int, seconds: float) -> tuple[int, ...]:

@@ -43,8 +43,8 @@ def lost_seconds(status: TrainingJobStatus, now: float) -> float:
 
 
 def goodput_percent(status: TrainingJobStatus, now: float) -> int | None:
-    """Productive share of the time since the first start, 0 to 100; None before it."""
-    if status.start_time is None:
+    """Productive share of the time since the first start, 0 to 100; None before the first progress."""
+    if status.start_time is None or (status.ledger.idle_since_millis is not None and not status.ledger.lost_millis):
         return None
     end = parse_time(status.completion_time) if status.completion_time else now
     wall = end - parse_time(status.start_time)

@@ -160,14 +160,18 @@ def _all_still(
     unknown = [rank for rank, kind in kinds.items() if kind is Computing.UNKNOWN]
     if active:
         return _suspect(live, deadlines, f"{phrases.ranks(active)} still shows work, so nothing is done")
-    unmeasured = all(_overdue(rank, deadlines, factor) for rank in live)
+    # Lines that come in bursts may be held back for any time: silence between them is never enough.
+    unmeasured = all(_overdue(rank, deadlines, factor) and not rank.report.bursty for rank in live)
     if unknown and not unmeasured:
-        return _suspect(
-            live, deadlines,
-            f"whether {phrases.ranks(unknown)} computes cannot be told, so the deadline must pass "
-            f"{factor:g} times over",
-        )
+        return _suspect(live, deadlines, _untold(unknown, live, factor))
     return _stalled(live, deadlines, culprit)
+
+
+def _untold(unknown: list[int], live: list[RankView], factor: float) -> str:
+    who = f"whether {phrases.ranks(unknown)} computes cannot be told"
+    if any(rank.report.bursty for rank in live):
+        return f"{who}, and the output comes in bursts, so nothing is done"
+    return f"{who}, so the deadline must pass {factor:g} times over"
 
 
 def _suspect(live: list[RankView], deadlines: Mapping[str, float], because: str) -> Verdict:

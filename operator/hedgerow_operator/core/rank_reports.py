@@ -1,0 +1,33 @@
+"""What the ranks of an attempt say, so that it can be compared: of one count of steps, and with the one that speaks."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from hedgerow.wire import PHASE_INIT, RankReport
+
+SOURCE_TORCH = "Torch"
+SOURCE_LOG = "Log"
+
+
+def absolute(report: RankReport, resumed: int) -> RankReport:
+    """``report`` with steps of the job: torch's hook counts from 1 in each attempt, which went on from ``resumed``.
+    The script's own numbers are the job's already."""
+    if report.source != SOURCE_TORCH or report.step is None or not resumed:
+        return report
+    return replace(report, step=report.step + resumed)
+
+
+def speaker(reports: Iterable[RankReport]) -> RankReport | None:
+    """The rank whose lines tell the progress of all, None where each tells its own: of several the newest."""
+    told = [report for report in reports if report.source == SOURCE_LOG and report.progress_age is not None]
+    return min(told, key=lambda report: report.progress_age or 0.0, default=None)
+
+
+def with_progress_of(report: RankReport, speaks: RankReport) -> RankReport:
+    """A rank that has no source of progress with that of the one that prints for all; its activity is its own."""
+    if report.source is not None or report.beats or report.phase != PHASE_INIT:
+        return report
+    return replace(
+        report, beats=speaks.beats, step=speaks.step, phase=speaks.phase, progress_age=speaks.progress_age,
+        bursty=speaks.bursty,
+    )
