@@ -17,7 +17,7 @@ FRESH_SHARE = 16  # the window is looked at again once one in so many of its ste
 MOST_WINDOW = 512
 BLOCK = 32
 MOST_BLOCKS = 256
-# The window's median must stand out of what chance does to it, by so many of its standard errors …
+# For half a window the median must stand out of what chance does to it, by so many of its standard errors …
 STANDARD_ERRORS = 5.0
 # … and of what the job does from one block of steps to the next: so many of its usual changes.
 BLOCK_DEVIATIONS = 4.0
@@ -52,7 +52,7 @@ class SlowdownWatch:
         self._threshold = 1.0 + threshold_percent / 100.0
         self._window_seconds = window_seconds
         self._load: tuple[float, ...] = ()
-        self._fresh = 0
+        self._fresh = self._standing_out = 0
         self._reset()
 
     def add(self, time: float, seconds: float, load: tuple[float, ...] = ()) -> None:
@@ -70,13 +70,13 @@ class SlowdownWatch:
             self._age(self._window.popleft()[1])
         self._fresh += 1
         if self._fresh * FRESH_SHARE >= len(self._window):
-            self._fresh = 0
-            self._judge(time)
+            judged, self._fresh = self._fresh, 0
+            self._judge(time, judged)
 
     def _reset(self) -> None:
         self.slow = None
         self._count = 0
-        self._fresh = 0
+        self._fresh = self._standing_out = 0
         self._window: deque[tuple[float, float]] = deque()
         self._block: list[float] = []
         self._blocks: list[float] = []
@@ -94,7 +94,8 @@ class SlowdownWatch:
         if len(self._blocks) > MOST_BLOCKS:
             self._blocks = self._blocks[::2]
 
-    def _judge(self, time: float) -> None:
+    def _judge(self, time: float, judged: int) -> None:
+        """``judged``: how many steps of the window are new."""
         if not self._blocks or len(self._window) < LEAST_WINDOW:
             return
         steps = [seconds for _time, seconds in self._window]
@@ -105,13 +106,17 @@ class SlowdownWatch:
                 self.slow = None
             return
         if now < usual * self._threshold or now < usual + self._noise(len(steps)):
+            self._standing_out = 0
             return
-        if sum(seconds >= (usual + now) / 2.0 for seconds in steps) >= SHIFTED_SHARE * len(steps):
+        self._standing_out += judged
+        shifted = sum(seconds >= (usual + now) / 2.0 for seconds in steps) >= SHIFTED_SHARE * len(steps)
+        if shifted and self._standing_out * 2 > len(steps):
             self.slow = Slow(since=time, usual=usual, now=now)
 
     def _noise(self, window: int) -> float:
-        """What a median of ``window`` steps does by itself, seconds."""
-        error = _MEDIAN_ERROR * _spread(self._steps) / math.sqrt(window)
+        """What the medians of ``window`` steps and of the past do by themselves, seconds."""
+        past = len(self._blocks) * LEAST_BASELINE
+        error = _MEDIAN_ERROR * _spread(self._steps) * math.sqrt(1.0 / window + 1.0 / past)
         changes = [abs(after - before) for before, after in pairwise(self._blocks)]
         return max(STANDARD_ERRORS * error, BLOCK_DEVIATIONS * statistics.median(changes) if changes else 0.0)
 

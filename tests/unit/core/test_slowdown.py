@@ -33,6 +33,8 @@ STEADY: dict[str, Callable[[], list[float]]] = {
     "steady steps": lambda: [1.0] * 2000,
     "steps that vary by a tenth": lambda: vary(1.0, 0.1, 5000),
     "steps that vary by half": lambda: vary(1.0, 0.5, 5000),
+    "steps of ten seconds that vary by a third": lambda: vary(10.0, 0.3, 10000),
+    "steps with a long tail": lambda: [5.0 + CHANCE.expovariate(0.2) for _ in range(10000)],
     "a long warm-up": lambda: [9.0, 6.0, 3.0, 2.0, 1.5] + [1.0] * 500,
     "a pause now and then": lambda: ([1.0] * 49 + [30.0]) * 40,
     "five percent slower": lambda: [1.0] * 500 + [1.05] * 500,
