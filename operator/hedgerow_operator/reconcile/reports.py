@@ -23,7 +23,23 @@ class _Job:
         self.since = now
         self.heard: dict[tuple[int, int], tuple[Report, float]] = {}
         self.told: dict[tuple[int, int], Mapping[str, float]] = {}
-        self.changed = asyncio.Event()
+        self.waiting: dict[tuple[int, int], asyncio.Event] = {}
+
+    def wake(self, place: tuple[int, int]) -> None:
+        """Whoever waits for an answer to this launcher looks again."""
+        event = self.waiting.pop(place, None)
+        if event is not None:
+            event.set()
+
+    def wake_all(self) -> None:
+        """Likewise for every launcher."""
+        for place in list(self.waiting):
+            self.wake(place)
+
+    def overtaken(self, report: Report) -> bool:
+        """Whether the launcher has sent a newer report than this one."""
+        newest = self.heard.get((report.placement, report.worker))
+        return newest is not None and newest[0].launcher == report.launcher and newest[0].seq > report.seq
 
 
 class ReportHub:
@@ -56,12 +72,17 @@ class ReportHub:
         if old is not None and old[0].launcher == report.launcher and old[0].seq >= report.seq:
             return
         job.heard[place] = (report, self._clock())
+        job.wake(place)
         seconds = look_within(old[0] if old else None, report, job.orders)
         if seconds is not None:
             self.on_report(report.job.uid, seconds)
 
     async def answer(self, report: Report) -> Answer:
-        """The answer, as soon as there is a command, the deadlines have changed, or the next report is due."""
+        """The answer, as soon as there is a command, the deadlines have changed, or the next report is due or there.
+
+        A launcher with urgent news drops the oldest of its open requests; one that is answered as soon as the next has
+        come is never dropped, so that the launcher hears that its attempt is current however much it has to tell.
+        """
         place = (report.placement, report.worker)
         asked = self._clock()
         while True:
@@ -71,11 +92,12 @@ class ReportHub:
                 return Answer(current=False)
             answer = answer_for(job.orders, report)
             left = asked + job.orders.interval_seconds - self._clock()
-            if answer.commands or left <= 0 or differ(job.told.get(place, {}), answer.deadlines):
+            due = left <= 0 or job.overtaken(report)
+            if answer.commands or due or differ(job.told.get(place, {}), answer.deadlines):
                 job.told[place] = answer.deadlines
                 return answer
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(job.changed.wait(), left)
+                await asyncio.wait_for(job.waiting.setdefault(place, asyncio.Event()).wait(), left)
 
     def heard(self, uid: str) -> tuple[Heard, ...]:
         """The newest report of every launcher of the job, with its age."""
@@ -93,8 +115,7 @@ class ReportHub:
             return
         job.orders = orders
         self._drop_old(job)
-        changed, job.changed = job.changed, asyncio.Event()
-        changed.set()
+        job.wake_all()
 
     def forget_placement(self, uid: str, placement: int) -> None:
         """A placement of this name is about to be created: who was heard before belongs to one that is gone."""
@@ -113,7 +134,7 @@ class ReportHub:
         """The job is gone."""
         job = self._jobs.pop(uid, None)
         if job is not None:
-            job.changed.set()
+            job.wake_all()
 
     def _drop_old(self, job: _Job) -> None:
         now, current = self._clock(), job.orders.placement

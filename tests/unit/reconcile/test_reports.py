@@ -203,3 +203,19 @@ def test_deadlines_are_told_anew_when_they_have_moved(
     told: dict[str, float], now: dict[str, float], answer: bool
 ) -> None:
     assert differ(told, now) is answer
+
+
+async def test_a_held_report_is_answered_as_soon_as_the_launcher_has_sent_a_newer_one() -> None:
+    hub = Hub()
+    first = hub.receive(seq=1)
+    await hub.told(first)
+    held = asyncio.create_task(hub.hub.answer(hub.receive(seq=2)))
+    other = asyncio.create_task(hub.hub.answer(hub.receive(seq=1, worker=1)))
+    await asyncio.wait({other}, timeout=PATIENCE_SECONDS)  # its first answer, with the deadlines
+    other = asyncio.create_task(hub.hub.answer(hub.receive(seq=2, worker=1)))
+    await asyncio.sleep(0)
+    assert not held.done()
+    hub.receive(seq=3)
+    assert (await asyncio.wait_for(held, PATIENCE_SECONDS)).current
+    assert not other.done()
+    other.cancel()
