@@ -1,4 +1,4 @@
-"""A proxy before the API server that counts what an operator changes, and does something just before the n-th change."""
+"""A proxy before the API server that counts what an operator changes, and acts just before the n-th change."""
 
 import asyncio
 import ssl

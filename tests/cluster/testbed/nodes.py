@@ -87,12 +87,15 @@ class Node:
         if self._machine is None:
             return
         if self.running:
+            # The kernel would close the connections of what it kills; a machine without power says no goodbye.
+            network.cut(self.cable)
             os.kill(self.pid, 9)
         self._machine.wait()
         self._machine = None
         for daemon in self.daemons:
             daemon.forget()
         network.disconnect(self.cable)
+        network.mend(self.cable)
 
     def freeze(self) -> None:
         """Stop every process of the node, containers too, as a hypervisor that pauses a machine does."""
