@@ -42,4 +42,4 @@ def lines_of(explanation: Explanation) -> list[str]:
 
 def _line(event: LogEvent) -> str:
     who = "" if event.rank is None else f"rank {event.rank}  "
-    return f"  line {event.line}: {event.kind}  {who}{click.unstyle(event.text).strip()}"
+    return f"  line {event.line}: {event.kind}  {who}{event.text}"

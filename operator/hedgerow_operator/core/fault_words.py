@@ -11,7 +11,7 @@ _EXCEPTION = re.compile(
 )
 # torch writes it in front of each line of a traceback.
 _RANK_PREFIX = re.compile(r"^\[rank\d+\]:\s?")
-_DEVICE = re.compile(r"uncorrectable ECC|fallen off the bus|uncorrectable NVLink", re.IGNORECASE)
+DEVICE = re.compile(r"uncorrectable ECC|fallen off the bus|uncorrectable NVLink", re.IGNORECASE)
 _CONSEQUENCE = re.compile(
     r"ConnectionResetError|ConnectionRefusedError|ConnectionAbortedError|ConnectionError|BrokenPipeError|EOFError"
     r"|DistBackendError|DistNetworkError|DistStoreError"
@@ -22,7 +22,7 @@ _STORAGE = re.compile(
     r"ESTALE|ENOENT|EIO\b|Stale file handle|Input/output error|No such file or directory|Transport endpoint"
     r"|No space left on device|Read-only file system",
 )
-_MEMORY = re.compile(r"OutOfMemoryError|CUDA out of memory|MemoryError|Cannot allocate memory")
+MEMORY = re.compile(r"OutOfMemoryError|CUDA out of memory|CUDA error: out of memory|MemoryError|Cannot allocate memory")
 _ADDRESSES = re.compile(r"0x[0-9a-fA-F]+|\bpid \d+|\brank \d+|\[[Rr]ank ?\d+\]", re.IGNORECASE)
 _MAX_LENGTH = 200
 
@@ -55,11 +55,11 @@ def exception_in(line: str) -> str | None:
 def classify(line: str) -> Fault:
     """Whose fault an exception is."""
     text = _ADDRESSES.sub("…", line)[:_MAX_LENGTH]
-    if _MEMORY.search(line):
+    if MEMORY.search(line):
         return Fault(kind=FaultKind.APPLICATION, text=text)
     if _CONSEQUENCE.search(line):
         return Fault(kind=FaultKind.CONSEQUENCE, text=text)
-    if _DEVICE.search(line):
+    if DEVICE.search(line):
         return Fault(kind=FaultKind.DEVICE, text=text)
     if _STORAGE.search(line):
         return Fault(kind=FaultKind.STORAGE, text=text)

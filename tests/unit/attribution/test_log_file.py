@@ -73,3 +73,13 @@ def test_a_storm_of_different_failures_is_counted_and_not_kept(tmp_path: Path, m
     events, omitted = read_log(log)
 
     assert (len(events), omitted) == (10, 15)
+
+
+def test_what_is_quoted_does_not_steer_a_terminal(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("\x1b[31m" + watchdog(3, 900).rstrip() + "\x1b]0;title\x07\x1b[0m\n")
+
+    (event,) = read_log(log)[0]
+
+    assert event.text.isprintable()
+    assert event.text.startswith("[rank3]:[E1016")

@@ -28,8 +28,8 @@ class Collector:
         return any_came
 
     def _add(self, event: LogEvent) -> None:
-        places = self._known.setdefault(_identity(event), [])
-        for place in places:
+        identity = _identity(event)
+        for place in self._known.get(identity, ()):
             known = self.events[place]
             if known.group is None or event.group is None or known.group == event.group:
                 self.events[place] = _merged(known, event)
@@ -37,7 +37,7 @@ class Collector:
         if len(self.events) >= MAX_EVENTS:
             self.omitted += 1
             return
-        places.append(len(self.events))
+        self._known.setdefault(identity, []).append(len(self.events))
         self.events.append(event)
 
 

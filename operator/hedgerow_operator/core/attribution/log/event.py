@@ -1,5 +1,6 @@
 """Something that a job's output tells of."""
 
+import re
 from enum import StrEnum
 from typing import Any
 
@@ -8,6 +9,7 @@ from msgspec import Struct, field
 from hedgerow_operator.core.attribution.fault_class import FaultClass
 
 _MAX_TEXT = 240
+_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 class EventKind(StrEnum):
@@ -43,5 +45,8 @@ class LogEvent(Struct, frozen=True, kw_only=True):
 
 
 def shortened(text: str) -> str:
-    """The line as events quote it."""
-    return text if len(text) <= _MAX_TEXT else text[: _MAX_TEXT - 1] + "…"
+    """The line as events quote it: no longer than a few lines of a terminal, and nothing that steers one."""
+    plain = "".join(
+        letter if letter.isprintable() else " " for letter in _COLOURS.sub("", text[: 2 * _MAX_TEXT])
+    ).strip()
+    return plain if len(plain) <= _MAX_TEXT else plain[: _MAX_TEXT - 1] + "…"

@@ -33,12 +33,17 @@ _WORDS = {
 }
 _PROGRAM = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE)
 _SHELL_BASE = 128
+# Each line that matters here holds one of these; looking for them costs less than the patterns.
+_WORDS_OF_LINES = ("srun: error", "CANCELLED", "exited on signal", "exitcode", "return code", "SIGTERM", "got signal",
+                   "Fatal Python", *_WORDS)  # fmt: skip
 # More tasks than this in one line of srun say no more than that all ended.
 _MAX_TASKS = 65536
 
 
 def exit_events(text: str, words: str, speaker: Speaker, line: int) -> Iterator[LogEvent]:
     """The ends of processes that one line tells of."""
+    if not any(word in text for word in _WORDS_OF_LINES):
+        return
     if found := _SRUN.search(text):
         yield from _tasks(found, line, text)
     elif found := _CANCELLED.search(text):

@@ -18,7 +18,7 @@ class HangGauges:
 
     def feed(self, text: str, line: int) -> None:
         """Take a line of the scrape."""
-        found = _HANG.match(text)
+        found = _HANG.match(text) if text.startswith("XPU_TIMER") else None
         rank = _RANK.search(found["labels"]) if found else None
         if found and rank:
             self._ranks[int(rank[1])] = (float(found["value"]) > 0, line, text)

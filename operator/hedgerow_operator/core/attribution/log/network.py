@@ -22,6 +22,8 @@ _PEER_GONE = re.compile(
     r"|ncclRemoteError|ncclSystemError|Broken pipe|socketProgress|Connection reset by peer|Connection closed by"
 )
 _NCCL = re.compile(r"NCCL|nccl|c10d|ProcessGroup|[Ss]ocket|TCPStore|[Gg]loo")
+# Each line that matters here holds one of these; looking for them costs less than the patterns.
+_WORDS = ("NCCL", "nccl", "ocket", "TCPStore", "loo", "c10d", "NET/IB", "ibv_", "o route", "nreachable", "link")
 _OUT_OF_ORDER = re.compile(r"Mismatched collective detected.*?around rank (?P<rank>\d{1,6})")
 _FINGERPRINT = re.compile(
     r"Detected mismatch between collectives on ranks\. Rank (?P<rank>\d{1,6}) is running collective: "
@@ -33,6 +35,8 @@ _PEER = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}<\d+>")
 
 def mismatch_event(text: str, line: int) -> LogEvent | None:
     """Ranks that call different collectives: a fault of the program, with the place to look."""
+    if "ismatch" not in text:
+        return None
     if found := _FINGERPRINT.search(text):
         ranks = sorted({int(rank) for rank in _OTHERS.findall(text)})
         return LogEvent(
@@ -59,6 +63,8 @@ def mismatch_event(text: str, line: int) -> LogEvent | None:
 
 def network_event(text: str, speaker: Speaker, line: int) -> LogEvent | None:
     """Trouble of the network itself, or a connection that ended because the other side is gone."""
+    if not any(word in text for word in _WORDS):
+        return None
     if found := _COMPLETION.search(text):
         details: dict[str, Any] = {"status": int(found["status"])}
         if found["peer"]:

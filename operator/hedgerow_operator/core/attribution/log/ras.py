@@ -13,6 +13,7 @@ class Ras:
     """
 
     _MISMATCH = re.compile(r"^\s*#(\d+-\d+) \([0-9a-fx]+\) (MISMATCH|INCOMPLETE)")
+    _WORDS = ("MISMATCH", "INCOMPLETE", "considered dead")
     _COUNT = re.compile(r"^\s*(?:\d+ ranks have|Rank (?P<rank>\d+) has) (?:launched up to operation (?P<at>\d{1,18})"
                         r"|not launched any operations)")  # fmt: skip
     _MEMBER = re.compile(r"^\s*Rank (\d{1,6}) -- GPU")
@@ -35,6 +36,8 @@ class Ras:
 
     def feed(self, text: str, line: int) -> Iterator[LogEvent]:
         """The event of the communicator before, when the next begins; processes that are gone at once."""
+        if self._communicator is None and not self._dead and not any(word in text for word in self._WORDS):
+            return
         if found := self._MISMATCH.match(text):
             yield from self.finish()
             self._communicator, self._line = found[1], line

@@ -24,6 +24,8 @@ TRIGGERS = (
     b"nreachable", b"No route", b"joining collective",
 )  # fmt: skip
 ATTENTION = 400
+# No message is longer; it bounds what patterns cost in garbage.
+_LONGEST_LINE = 4096
 
 
 class LogReader:
@@ -40,6 +42,7 @@ class LogReader:
 
     def read(self, text: str, line: int) -> None:
         """Take one line, without its end; ``line`` counts from 1."""
+        text = text[:_LONGEST_LINE]
         self._gauges.feed(text, line)
         for report in (self._elastic, self._traced, self._ras):
             if self._collector.add(report.feed(text, line)):

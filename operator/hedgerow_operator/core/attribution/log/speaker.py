@@ -45,10 +45,10 @@ def speaker_of(text: str) -> tuple[Speaker, str]:
     prefix = text[: len(text) - len(words)].rstrip()
     local = prefixed if "[default" in prefix.rsplit(":", 2)[-2:][0] else None
     rank = None if local is not None else prefixed
-    if rank is None and (found := _GLOBAL.search(text)):
+    if rank is None and "[rank" in text and (found := _GLOBAL.search(text)):
         rank = int(found[1])
-    glog = _GLOG.search(text)
-    group = _GROUP.search(text)
+    glog = _GLOG.search(text) if "[" in text else None
+    group = _GROUP.search(text) if "Rank " in text else None
     return (
         Speaker(
             rank=rank,
