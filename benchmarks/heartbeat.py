@@ -1,4 +1,5 @@
-"""What a beat costs the training loop: with a launcher, without one, and with the launcher reading all the time.
+"""What a beat costs the training loop: with a launcher, without one, and with the launcher reading all the time; and
+what the hooks cost that measure time in collectives.
 
 Runs alone: ``python benchmarks/heartbeat.py [--quick]``. The last line is JSON with the figures, in microseconds.
 """
@@ -20,7 +21,7 @@ from hedgerow import record  # noqa: E402
 
 BEATS = """
 import json, sys, time
-from hedgerow import beat
+from hedgerow import beat, communication
 count, repeats = int(sys.argv[1]), int(sys.argv[2])
 def loop_of_beats():
     began = time.perf_counter()
@@ -38,6 +39,22 @@ def loop_of_phases():
         beat(step=step)
         beat(phase="eval")
     return time.perf_counter() - began
+def loop_of_values():
+    began = time.perf_counter()
+    for step in range(count):
+        beat(step=step, loss=1.5, grad_norm=0.5)
+    return time.perf_counter() - began
+def loop_of_hooked_steps():
+    began = time.perf_counter()
+    for _ in range(count):
+        communication.stepped()
+    return time.perf_counter() - began
+collective = communication._meter.timed(lambda: None)
+def loop_of_timed_calls():
+    began = time.perf_counter()
+    for _ in range(count):
+        collective()
+    return time.perf_counter() - began
 def empty_loop():
     began = time.perf_counter()
     for _ in range(count):
@@ -45,13 +62,17 @@ def empty_loop():
     return time.perf_counter() - began
 print(json.dumps([
     max(0.0, min(loop() for _ in range(repeats)) - min(empty_loop() for _ in range(repeats))) / count * 1e6
-    for loop in (loop_of_beats, loop_of_repeats, loop_of_phases)
+    for loop in (
+        loop_of_beats, loop_of_repeats, loop_of_phases, loop_of_values, loop_of_hooked_steps, loop_of_timed_calls
+    )
 ]))
 """
 
 
 def measure(count: int, repeats: int, heartbeat: str | None, read: bool = False) -> list[float]:
-    """Microseconds a call in a fresh process: new steps, a repeated step, steps and phases in turn."""
+    """Microseconds a call in a fresh process: new steps, a repeated step, steps and phases in turn, steps with two
+    values, the hook of an optimizer step, the hook of a collective.
+    """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("HEDGEROW")}
     environment["PYTHONPATH"] = str(AGENT)
     if heartbeat is not None:
@@ -79,15 +100,18 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "heartbeat")
         record.create(path)
-        beat, repeated, phases = measure(count, repeats, path)
+        beat, repeated, phases, valued, step_hook, call_hook = measure(count, repeats, path)
         record.create(path)
-        watched, _, _ = measure(count, repeats, path, read=True)
-    noop, _, _ = measure(count, repeats, None)
+        watched = measure(count, repeats, path, read=True)[0]
+    noop = measure(count, repeats, None)[0]
     figures = {
         "beat_microseconds": beat,
         "beat_while_read_microseconds": watched,
         "phase_microseconds": phases,
         "repeated_microseconds": repeated,
+        "beat_with_two_values_microseconds": valued,
+        "step_hook_microseconds": step_hook,
+        "collective_hook_microseconds": call_hook,
         "noop_microseconds": noop,
     }
     for name, value in figures.items():

@@ -209,7 +209,7 @@ class Attempt:
         """Ask suspects for stacks about once a second; True when somebody became or ceased to be a suspect, and
         when a round brought nothing (what it brings is reported as it comes).
         """
-        suspects = [rank for rank in running if now < self._dump_until or rank.overdue(deadlines)]
+        suspects = running if now < self._dump_until else _overdue(running, deadlines)
         numbers = {rank.number for rank in suspects}
         changed, self._suspects = numbers != self._suspects, numbers
         if not suspects or (not changed and now - self._asked < STACK_SECONDS):
@@ -247,3 +247,15 @@ class Attempt:
             ranks.signal_group(rank.group, signal.SIGKILL)
         for pid in alive:
             ranks.signal_process(pid, signal.SIGKILL)
+
+
+def _overdue(running: List[Rank], deadlines: Mapping[str, float]) -> List[Rank]:
+    """The ranks that are past their deadlines. Where lines of output tell progress, usually one rank prints for all:
+    those that print nothing are as late as those that do.
+    """
+    overdue = [rank for rank in running if rank.overdue(deadlines)]
+    telling = [rank for rank in running if rank.progress.source == environment.SOURCE_LOG]
+    if not telling:
+        return overdue
+    late = any(rank in overdue for rank in telling)
+    return [rank for rank in running if (late if rank.progress.source is None else rank in overdue)]

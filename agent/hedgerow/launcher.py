@@ -28,6 +28,8 @@ SCAN_SECONDS = 5.0
 OWN_GRACE_SECONDS = 2.0
 _OUTPUT_WAIT_SECONDS = 0.2
 _USAGE = 2
+# Passing output on waits for the thread that reads it no longer than this at a time.
+_SWITCH_SECONDS = 0.0005
 
 
 class Launcher:
@@ -309,6 +311,7 @@ def main(arguments: List[str]) -> int:
         say(str(error))
         return _USAGE
     try:
+        sys.setswitchinterval(_SWITCH_SECONDS)
         return Launcher(options, _place(options, folder)).run()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -71,7 +71,7 @@ def test_a_busy_rank_is_not_idle(launch: Launch, operator: OperatorDouble) -> No
     launch(*python(BUSY))
     rank = operator.wait_for_rank(lambda r: (r.progress_age or 0) > 4)
     assert (rank.activity.idle_seconds or 0) < 2
-    assert (rank.activity.cpu_seconds or 0) > 1
+    assert (rank.activity.cpu_seconds or 0) > 0.2, "a share of a machine that others may use too"
 
 
 def test_no_stack_is_taken_of_a_healthy_rank(launch: Launch, operator: OperatorDouble) -> None:

@@ -43,6 +43,18 @@ def test_a_rank_that_prints_nothing_has_no_source(launch: Launch, operator: Oper
     assert (quiet.source, quiet.beats, quiet.step, quiet.values) == (None, 0, None, {})
 
 
+def test_a_rank_that_prints_nothing_is_late_when_the_one_that_prints_is(
+    launch: Launch, operator: OperatorDouble
+) -> None:
+    operator.deadlines = {wire.PHASE_INIT: 1.0, wire.PHASE_FIRST_STEP: 1.0, wire.PHASE_STEP: 1.0}
+    operator.command(begin())
+    launch(*python(QUICK.replace("range(1, 10000)", "range(1, 70)") + "time.sleep(60)"), HEDGEROW_NPROC="2")
+    report = operator.wait_for(lambda r: r.ranks and (r.ranks[0].step or 0) > 40)
+    assert (report.ranks[1].progress_age or 0) > 1.0
+    assert [rank.stack for rank in report.ranks] == [None, None]
+    operator.wait_for(lambda r: len(r.ranks) == 2 and all(rank.stack for rank in r.ranks))
+
+
 def test_a_block_buffered_pipe_is_seen_as_bursts(launch: Launch, operator: OperatorDouble) -> None:
     operator.command(begin())
     launch(*python(QUICK), BUFFER="8192")
