@@ -14,6 +14,8 @@ MAX_BYTES = 256 << 20
 MAX_OPERATIONS = 20_000_000
 MAX_REMEMBERED = 4_000_000
 
+_GET, _STOP = b"h."
+_KEYS = frozenset((str, int))
 _UINT32 = struct.Struct("<I").unpack_from
 _INT32 = struct.Struct("<i").unpack_from
 _UINT16 = struct.Struct("<H").unpack_from
@@ -48,20 +50,22 @@ class _Machine:
         self.memo: dict[int, Any] = {}
 
     def run(self) -> Any:
-        data, memo = self.data, self.memo
+        data, memo, steps = self.data, self.memo, _STEPS
         for _ in range(MAX_OPERATIONS):
-            code = data[self.at]
-            self.at += 1
-            if code == 0x68:  # BINGET, two operations in five
-                self.stack.append(memo[data[self.at]])
-                self.at += 1
-            elif code == 0x2E:  # STOP
-                return self._result()
-            else:
-                step = _STEPS[code]
-                if step is None:
-                    raise RefusedPickleError(f"it holds the opcode {chr(code)!a}, which no dump of plain values needs")
-                step(self)
+            at = self.at
+            if data[at] == _GET:  # more than half of all operations
+                push = self.stack.append
+                while data[at] == _GET:
+                    push(memo[data[at + 1]])
+                    at += 2
+            code = data[at]
+            self.at = at + 1
+            step = steps[code]
+            if step is None:
+                if code == _STOP:
+                    return self._result()
+                raise RefusedPickleError(f"it holds the opcode {chr(code)!a}, which no dump of plain values needs")
+            step(self)
         raise RefusedPickleError(f"it holds more than {MAX_OPERATIONS:,} operations")
 
     def _result(self) -> Any:
@@ -146,7 +150,7 @@ def _set_items(machine: _Machine, pairs: list[Any]) -> None:
     keys = pairs[::2]
     if type(target) is not dict or len(pairs) % 2:
         _damaged()
-    if not all(type(key) is str or type(key) is int for key in keys):
+    if not _KEYS.issuperset(map(type, keys)):
         raise RefusedPickleError("a dictionary in it has a key that is neither text nor integer")
     target.update(zip(keys, pairs[1::2], strict=True))
 
