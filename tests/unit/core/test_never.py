@@ -35,7 +35,7 @@ def test_no_attempt_starts_while_ranks_of_a_pod_that_was_deleted_by_force_are_he
     FAULTS["force_delete"](world)
     world.run(25.0)
     running = next(entry for entry in world.status.conditions if entry.type == "Running")
-    assert (world.status.attempt, running.reason) == (2, reasons.FENCING)
+    assert (world.status.attempt, running.reason, world.placements) == (2, reasons.BACKING_OFF, {})
     world.run(60.0)
     assert (world.status.attempt, world.status.state) == (2, "Running")
 
@@ -78,7 +78,7 @@ def test_two_workers_on_one_dead_node_are_never_given_up_by_time_but_by_the_node
     world.run(900.0, tick=2.0)
     assert (world.status.attempt_stage, list(world.placements)) == (REMOVING, [1])
     placement.gone_nodes.add(placement.nodes[1])
-    world.run(30.0)
+    world.run(60.0)
     assert (world.status.attempt, world.status.state) == (2, "Running")
 
 

@@ -1,6 +1,6 @@
 """Whatever happens in whatever order: one attempt at a time, bounded restarts, one end, and it comes back."""
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from hedgerow_operator.core.step import ENDED
@@ -36,7 +36,8 @@ def lived_through(moments: list[tuple[str, float, int | None]], workers: int) ->
     return world
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True,
+          phases=[Phase.explicit, Phase.generate])
 @given(moments=MOMENTS, workers=st.sampled_from([2, 3]))
 def test_a_job_ends_once_whatever_happens_and_never_lives_twice(
     moments: list[tuple[str, float, int | None]], workers: int
