@@ -4,9 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 from detection_parts.stream import Exit, Interval, Look, Odd, Shape
-
 from hedgerow import wire
 from hedgerow.durations import Histogram, add
+from hedgerow_operator.core.plan import CALM_INTERVAL_SECONDS
 from hedgerow_operator.core.seen import WORKER_RUNNING, Heard, PlacementSeen, WorkerSeen
 
 UID = "11111111-2222-3333-4444-555555555555"
@@ -70,7 +70,9 @@ class Pretended:
         odd_ranks = frozenset(interval.odd.ranks) if interval.odd else frozenset()
         gone = {rank: entry for entry in interval.exits if now - since >= entry.after for rank in entry.ranks}
         for worker in range(self.shape.workers):
-            if worker not in silent:
+            if worker in silent:
+                self._fell_silent(worker, interval, since)
+            else:
                 first = worker * self.shape.per_worker
                 ranks = [
                     self._rank(odd if rank in odd_ranks else common, rank, gone.get(rank), now - since)
@@ -78,6 +80,15 @@ class Pretended:
                 ]
                 self.heard[worker] = (self._report(worker, ranks), now)
         return tuple(Heard(report=report, age=now - at) for report, at in self.heard.values())
+
+    def _fell_silent(self, worker: int, interval: Interval, since: float) -> None:
+        """Its last report came in calm, on average half an interval before; looks at a healthy job are left out here."""
+        if worker in self.heard and self.heard[worker][1] >= since - CALM_INTERVAL_SECONDS:
+            return
+        common = self._template(interval, None, 0.0, {})
+        first = worker * self.shape.per_worker
+        ranks = [self._rank(common, rank, None, 0.0) for rank in range(first, first + self.shape.per_worker)]
+        self.heard[worker] = (self._report(worker, ranks), since - CALM_INTERVAL_SECONDS / 2.0)
 
     def _report(self, worker: int, ranks: list[wire.RankReport]) -> wire.Report:
         return wire.Report(

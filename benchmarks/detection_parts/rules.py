@@ -1,7 +1,7 @@
 """The rules that others go by, on the same streams: time-outs, a multiple of the longest interval, a log pattern.
 
 Sources: PyTorch's and DeepSpeed's fixed time-outs (300 s and 600 s are their usual settings); the NVIDIA Resiliency
-Extension multiplies the longest interval seen by 5 and leaves out the first 5; the training operator of Amazon SageMaker
+Extension multiplies the longest interval seen by 5 and leaves out the first 5; the operator of Amazon SageMaker
 HyperPod expects a line that tells a step every 300 s. Each is given the 1,800 s that we give to a start.
 """
 
@@ -25,8 +25,9 @@ class Rule:
 
     def fires(self, interval: Interval) -> float | None:
         """Seconds into the interval at which it restarts the job, None: it does not."""
-        if interval.exits:
-            return interval.exits[0].after + EXIT_SECONDS
+        failed = [entry for entry in interval.exits if entry.code != 0]
+        if failed:
+            return failed[0].after + EXIT_SECONDS
         limit = self.bound() if self._begun else START_SECONDS
         before, self._silent = self._silent, self._silent + interval.seconds
         self.learn(interval)

@@ -20,6 +20,8 @@ from hedgerow_operator.core.step import ENDED, PLACING, REMOVING, RUNNING, START
 
 # Workers of an ended job that do not leave by themselves (their launcher is not heard) are removed after this.
 LINGER_SECONDS = 60.0
+# How often a launcher is sure to hear of its attempt within the time after which it stops itself.
+INTERVALS_PER_FENCE = 4.0
 
 _REPLACED = "another placement is current"
 
@@ -55,9 +57,15 @@ def orders_for(context: Context) -> Orders:
         fenced=status.fenced_attempt,
         commands={worker: tuple(_commands(context)) for worker in range(context.gang.workers)},
         stop_others=Command(kind=COMMAND_STOP, attempt=status.attempt, kill=True, reason=_REPLACED),
-        deadlines=dict(context.deadlines),
-        interval_seconds=CALM_INTERVAL_SECONDS if calm else BUSY_INTERVAL_SECONDS,
+        deadlines=dict(context.early_limits),
+        interval_seconds=_interval(calm, float(context.job.spec.recovery.fence_seconds)),
     )
+
+
+def _interval(calm: bool, fence_seconds: float) -> float:
+    """A launcher whose peers are gone lives by its own answers. Each may be held for an interval and the next one for
+    another, so several must fit into the fence time."""
+    return min(CALM_INTERVAL_SECONDS if calm else BUSY_INTERVAL_SECONDS, fence_seconds / INTERVALS_PER_FENCE)
 
 
 def _commands(context: Context) -> Iterable[Command]:

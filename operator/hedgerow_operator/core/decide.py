@@ -16,6 +16,7 @@ from hedgerow_operator.core.attempt_start import gathering, new_job, placing
 from hedgerow_operator.core.attempt_stop import begin_plain_stop, removing, stopping, suspended
 from hedgerow_operator.core.deadlines import deadlines
 from hedgerow_operator.core.durations import Learned, decode_learned, encode_learned, merge, observe, worth_storing
+from hedgerow_operator.core.early_watch import early_limits
 from hedgerow_operator.core.gang import Gang, gather
 from hedgerow_operator.core.ladder import FAIL, SUSPEND
 from hedgerow_operator.core.plan import Event, Plan
@@ -60,6 +61,7 @@ def decide(job: TrainingJob, seen: Seen, now: float) -> Plan:
     context = Context(
         job=progressed, seen=seen, gang=gang, now=now, learned=phases,
         deadlines=deadlines(phases, job.spec.health, job.spec.ranks),
+        early_limits=early_limits(phases, job.spec.health, job.spec.ranks),
     )
     step = _ordered_stop(context) or _STAGES[job.status.attempt_stage](context)
     return Plan(

@@ -179,6 +179,8 @@ def _stalled(context: Context, status: TrainingJobStatus) -> Said:
     if stage not in (RUNNING, STARTING):
         return FALSE, reasons.NOT_MEASURED, "no attempt is running"
     verdict = context.verdict
+    if verdict.kind is not Kind.STALLED:
+        verdict = context.early_verdict or verdict
     if verdict.kind is Kind.HEALTHY:
         return FALSE, reasons.HEALTHY, verdict.message
     if verdict.kind is Kind.STALLED:

@@ -10,6 +10,7 @@ from hedgerow.wire import PHASE_INIT
 from hedgerow_operator.api.status import TrainingJobStatus
 from hedgerow_operator.api.times import format_time
 from hedgerow_operator.api.training_job import TrainingJob
+from hedgerow_operator.core.early_watch import early_verdict
 from hedgerow_operator.core.gang import Gang
 from hedgerow_operator.core.plan import Event
 from hedgerow_operator.core.seen import Seen
@@ -26,7 +27,7 @@ ENDED = "Ended"
 
 
 class Context(Struct, frozen=True, kw_only=True):
-    """Everything a stage decides from. now: seconds since the epoch. deadlines: seconds by phase."""
+    """Everything a stage decides from. now: seconds since the epoch. deadlines, early_limits: seconds by phase."""
 
     job: TrainingJob
     seen: Seen
@@ -34,6 +35,7 @@ class Context(Struct, frozen=True, kw_only=True):
     now: float
     learned: Mapping[str, Mapping[int, int]]
     deadlines: Mapping[str, float]
+    early_limits: Mapping[str, float] = {}
 
     @property
     def status(self) -> TrainingJobStatus:
@@ -44,6 +46,11 @@ class Context(Struct, frozen=True, kw_only=True):
     def verdict(self) -> Verdict:
         """What the progress of the ranks says."""
         return judge(self.gang, self.deadlines, speaks=PHASE_INIT in self.learned)
+
+    @property
+    def early_verdict(self) -> Verdict | None:
+        """A standstill with two evidences before its deadline."""
+        return early_verdict(self.gang, self.early_limits, speaks=PHASE_INIT in self.learned)
 
     @property
     def moment(self) -> str:

@@ -1,0 +1,54 @@
+"""Sooner than a deadline: when a standstill is watched closely and shown as suspect. Nothing is told or done by it."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from hedgerow.wire import PHASE_ENDING
+from hedgerow_operator.api.recovery import HealthSpec
+from hedgerow_operator.core.deadlines import deadlines
+from hedgerow_operator.core.durations import Histogram, Phases, count, quantile
+from hedgerow_operator.core.gang import Gang
+from hedgerow_operator.core.plan import CALM_INTERVAL_SECONDS
+from hedgerow_operator.core.verdict import Kind, Verdict, judge
+
+# Of the usual interval, and of the longest but for one in a hundred. A usual one is known to 19 % (its bucket), so that
+# with what it takes to gather evidence a standstill shows within four of them.
+MEDIAN_FACTOR = 2.5
+TAIL_FACTOR = 1.2
+# Of the spec's least: the evidence is gathered by the time that the deadline passes.
+LEAST_SHARE = 0.6
+# Where no second evidence can be had. Less than for a restart: it is only shown.
+UNMEASURED_FACTOR = 1.5
+# A launcher in calm is heard every CALM_INTERVAL_SECONDS.
+MISSED_SECONDS = 1.6 * CALM_INTERVAL_SECONDS
+
+
+def early_limits(learned: Phases, health: HealthSpec, ranks: int) -> dict[str, float]:
+    """Seconds without progress by phase; never longer than the deadline, and as long where the spec names the phase."""
+    named = {entry.name for entry in health.phases} | {PHASE_ENDING}
+    least = LEAST_SHARE * health.stall.min_seconds
+    return {
+        phase: limit if phase in named else min(limit, max(least, _usual(learned.get(phase, {}), ranks) or limit))
+        for phase, limit in deadlines(learned, health, ranks).items()
+    }
+
+
+def early_verdict(gang: Gang, limits: Mapping[str, float], speaks: bool) -> Verdict | None:
+    """The verdict Stalled by these limits, None where there is no such: one evidence alone is not shown.
+
+    A launcher that has missed its report while all that are heard stand still counts as silent.
+    """
+    heard = frozenset(worker for worker in gang.fresh if gang.silence(worker) <= MISSED_SECONDS)
+    if heard != gang.fresh:
+        ranks = tuple(rank for rank in gang.ranks if rank.worker in heard)
+        gang = msgspec.structs.replace(gang, fresh=heard, ranks=ranks)
+    verdict = judge(gang, limits, speaks, UNMEASURED_FACTOR)
+    return verdict if verdict.kind is Kind.STALLED else None
+
+
+def _usual(histogram: Histogram, ranks: int) -> float:
+    samples = count(histogram) / max(1, ranks)
+    if samples < 1:
+        return 0.0
+    return max(MEDIAN_FACTOR * quantile(histogram, 0.5), TAIL_FACTOR * quantile(histogram, 0.99)) * (1 + 1 / samples)
