@@ -14,7 +14,7 @@ _RANK_PREFIX = re.compile(r"^\[rank\d+\]:\s?")
 DEVICE = re.compile(r"uncorrectable ECC|fallen off the bus|uncorrectable NVLink", re.IGNORECASE)
 _CONSEQUENCE = re.compile(
     r"ConnectionResetError|ConnectionRefusedError|ConnectionAbortedError|ConnectionError|BrokenPipeError|EOFError"
-    r"|DistBackendError|DistNetworkError|DistStoreError"
+    r"|DistBackendError|DistNetworkError|DistStoreError|ChildFailedError|SignalException"
     r"|[Cc]onnection (?:was )?(?:closed|reset|refused)|Socket (?:Timeout|closed)|[Bb]roken pipe|NCCL|ProcessGroup|gloo"
     r"|client socket has timed out|store based barrier|[Tt]imed out waiting",
 )

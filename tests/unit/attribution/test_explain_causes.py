@@ -60,6 +60,11 @@ CAUSES = {
     "a task of srun without memory": (
         "srun: error: node2: task 3: Out Of Memory\n", (3,), APPLICATION, EventKind.OUT_OF_MEMORY, 3,
     ),
+    "memory of a host, told by Slurm for the step and then for the task": (
+        "slurmstepd: error: Detected 1 oom_kill event in StepId=9.0. Some of the step tasks have been OOM Killed.\n"
+        "srun: error: node2: task 3: Out Of Memory\n",
+        (3,), APPLICATION, EventKind.OUT_OF_MEMORY, None,
+    ),
     "a rank of mpirun": (
         "mpirun noticed that process rank 5 with PID 0 on node n3 exited on signal 9 (Killed).\n",
         (5,), UNKNOWN, EventKind.EXIT, 5,

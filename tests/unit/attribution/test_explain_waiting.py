@@ -2,7 +2,7 @@
 
 from hedgerow_operator.core.attribution.fault_class import Confidence, FaultClass
 from hedgerow_operator.core.attribution.log.event import EventKind
-from tests.unit.attribution.reading import explained, traceback, watchdog
+from tests.unit.attribution.reading import elastic, explained, traceback, watchdog
 
 REMOTE = (
     "node1:71:99 [2] misc/socket.cc:50 NCCL WARN socketProgress: Connection closed by remote peer node2<41234>\n"
@@ -27,6 +27,15 @@ def test_those_who_do_not_say_that_they_wait_are_suspected_and_no_more() -> None
     assert (explanation.suspects, explanation.victims) == ((0, 4), (1, 2, 3, 5, 6, 7))
     assert explanation.fault_class is FaultClass.UNKNOWN
     assert explanation.confidence is Confidence.SUSPECTED
+
+
+def test_that_the_launcher_then_ends_those_who_wait_does_not_make_them_suspects() -> None:
+    launcher = traceback("torch.distributed.elastic.multiprocessing.errors.ChildFailedError:")
+
+    explanation = explained(watchdog(0, 77) + watchdog(1, 77) + launcher + elastic(0, -6), ranks=4)
+
+    assert (explanation.suspects, explanation.victims) == ((2, 3), (0, 1))
+    assert explanation.fault_class is FaultClass.UNKNOWN
 
 
 def test_without_the_number_of_ranks_nobody_is_suspected() -> None:

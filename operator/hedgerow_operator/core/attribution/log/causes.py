@@ -17,7 +17,7 @@ _WORDS = {
     FaultClass.STORAGE: "the storage failed",
     FaultClass.NETWORK: "the network failed",
     FaultClass.SCHEDULER: "ended from outside",
-    FaultClass.UNKNOWN: "the cause is not told",
+    FaultClass.UNKNOWN: "a process ended, and why is not told",
 }
 
 
@@ -115,13 +115,17 @@ def _somewhere(first: LogEvent, same: Sequence[LogEvent], events: Sequence[LogEv
     who = phrases.ranks(suspects) if suspects else _unnamed(first)
     return Account(
         first=first,
-        message=f"{_WORDS[first.fault_class]}, first on {who} (line {first.line})",
+        message=f"{_what(first)}, first on {who} (line {first.line})",
         suspects=suspects,
         victims=everybody(events, ranks) if suspects else (),
         fault_class=first.fault_class,
         confidence=Confidence.CERTAIN if first.fault_class is not FaultClass.UNKNOWN else Confidence.LIKELY,
         rests_on=(first,) if root is None or root is first else (first, root),
     )
+
+
+def _what(first: LogEvent) -> str:
+    return "memory ran out" if first.kind is EventKind.OUT_OF_MEMORY else _WORDS[first.fault_class]
 
 
 def _unnamed(first: LogEvent) -> str:
@@ -133,11 +137,14 @@ def _suspects(first: LogEvent, same: Sequence[LogEvent]) -> tuple[int, ...]:
     """The rank that failed first; of a broken device or storage, all ranks that say the same."""
     if first.kind is EventKind.EXIT:
         return () if first.rank is None else (first.rank,)
-    return tuple(sorted(known_ranks(same if first.fault_class is not FaultClass.APPLICATION else (first,))))
+    shared = first.fault_class is not FaultClass.APPLICATION
+    told = [event for event in same if event.rank is not None]
+    return tuple(sorted(known_ranks(told if shared else told[:1])))
 
 
 def _says(event: LogEvent) -> object:
-    return event.details.get("says") or event.text
+    """What makes two events of one kind the same; kernel, launcher and rank tell of memory in different words."""
+    return event.kind is EventKind.OUT_OF_MEMORY or event.details.get("says") or event.text
 
 
 def known_ranks(events: Iterable[LogEvent]) -> set[int]:
