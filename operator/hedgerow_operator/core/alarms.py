@@ -17,6 +17,7 @@ LEAST_PAST = 8
 # So many deviations (of the past's own steps, robustly) and at least this share above the past's median.
 SPIKE_DEVIATIONS = 8.0
 LEAST_RISE = {names.LOSS: 0.1, names.GRAD_NORM: 2.0}
+OTHER_RISE = 0.5
 # While fewer values than that are known, more is asked for.
 _NORMAL = 1.4826
 LEAK_SAMPLES = 128
@@ -57,7 +58,7 @@ class SpikeWatch:
         middle = statistics.median(self._past)
         spread = _NORMAL * statistics.median(abs(amount - middle) for amount in self._past)
         few = max(1.0, LEAST_PAST / len(self._past))
-        return middle + max(SPIKE_DEVIATIONS * spread, LEAST_RISE[self._value] * abs(middle)) * few
+        return middle + max(SPIKE_DEVIATIONS * spread, LEAST_RISE.get(self._value, OTHER_RISE) * abs(middle)) * few
 
 
 class LeakWatch:

@@ -1,6 +1,7 @@
 """Small pieces of sentences, so that every message says the same thing in the same words."""
 
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 
 _MAX_NAMED = 8
 
@@ -25,6 +26,11 @@ def seconds(value: float) -> str:
     if whole < 7200:
         return f"{whole // 60} min {whole % 60} s" if whole % 60 else f"{whole // 60} min"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def clock(moment: float) -> str:
+    """A moment (seconds since the epoch) for people who know the day: ``13:32:08 UTC``."""
+    return datetime.fromtimestamp(moment, UTC).strftime("%H:%M:%S UTC")
 
 
 def _numbered(noun: str, numbers: Sequence[int]) -> str:

@@ -3,6 +3,7 @@
 import math
 import statistics
 from collections import deque
+from collections.abc import Sequence
 from itertools import pairwise
 
 from msgspec import Struct
@@ -40,20 +41,48 @@ class Slow(Struct, frozen=True, kw_only=True):
         return 100.0 * (self.now / self.usual - 1.0)
 
 
+class Sampling(Struct, frozen=True, kw_only=True):
+    """How many samples are left out at first, are asked for in the first block, in a window, and in a block."""
+
+    warm_up: int = WARM_UP_STEPS
+    least_baseline: int = LEAST_BASELINE
+    least_window: int = LEAST_WINDOW
+    block: int = BLOCK
+
+
+STEP_BY_STEP = Sampling()
+
+
 class SlowdownWatch:
     """Fed with every finished step. ``slow`` is the slow-down that goes on, None when there is none.
 
     The baseline is the lower quartile of the medians of blocks of steps so far, so that it neither follows a slow drift
-    nor a single good spell; it starts anew when the work of a step changes.
+    nor a single good spell; it starts anew when the work of a step changes. ``baseline``: such medians from before,
+    of steps of this ``load``.
     """
 
-    def __init__(self, threshold_percent: float = THRESHOLD_PERCENT, window_seconds: float = WINDOW_SECONDS) -> None:
+    def __init__(
+        self, threshold_percent: float = THRESHOLD_PERCENT, window_seconds: float = WINDOW_SECONDS,
+        baseline: Sequence[float] = (), load: tuple[float, ...] = (), sampling: Sampling = STEP_BY_STEP,
+    ) -> None:
         self.slow: Slow | None = None
         self._threshold = 1.0 + threshold_percent / 100.0
         self._window_seconds = window_seconds
-        self._load: tuple[float, ...] = ()
+        self._sampling = sampling
+        self._load = load
         self._fresh = self._standing_out = 0
         self._reset()
+        self._blocks = list(baseline)
+
+    @property
+    def blocks(self) -> list[float]:
+        """The medians that the baseline is made of, seconds."""
+        return self._blocks
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is something to compare with, and something to compare."""
+        return bool(self._blocks) and len(self._window) >= self._sampling.least_window
 
     def add(self, time: float, seconds: float, load: tuple[float, ...] = ()) -> None:
         """A step of ``seconds`` that ended at ``time``. ``load``: what says how much work it was (batch, sequence)."""
@@ -61,10 +90,10 @@ class SlowdownWatch:
             self._load = load
             self._reset()
         self._count += 1
-        if self._count <= WARM_UP_STEPS or seconds <= 0.0:
+        if self._count <= self._sampling.warm_up or seconds <= 0.0:
             return
         self._window.append((time, seconds))
-        while len(self._window) > LEAST_WINDOW and self._window[0][0] < time - self._window_seconds:
+        while len(self._window) > self._sampling.least_window and self._window[0][0] < time - self._window_seconds:
             self._age(self._window.popleft()[1])
         if len(self._window) == MOST_WINDOW:
             self._age(self._window.popleft()[1])
@@ -88,7 +117,8 @@ class SlowdownWatch:
             return
         self._steps.append(seconds)
         self._block.append(seconds)
-        if len(self._block) == BLOCK or (not self._blocks and len(self._block) == LEAST_BASELINE):
+        whole = self._sampling.block if self._blocks else self._sampling.least_baseline
+        if len(self._block) >= whole:
             self._blocks.append(statistics.median(self._block))
             self._block.clear()
         if len(self._blocks) > MOST_BLOCKS:
@@ -96,7 +126,7 @@ class SlowdownWatch:
 
     def _judge(self, time: float, judged: int) -> None:
         """``judged``: how many steps of the window are new."""
-        if not self._blocks or len(self._window) < LEAST_WINDOW:
+        if not self.ready:
             return
         steps = [seconds for _time, seconds in self._window]
         usual = _lower_quartile(self._blocks)
@@ -115,7 +145,7 @@ class SlowdownWatch:
 
     def _noise(self, window: int) -> float:
         """What the medians of ``window`` steps and of the past do by themselves, seconds."""
-        past = len(self._blocks) * LEAST_BASELINE
+        past = len(self._blocks) * self._sampling.least_baseline
         error = _MEDIAN_ERROR * _spread(self._steps) * math.sqrt(1.0 / window + 1.0 / past)
         changes = [abs(after - before) for before, after in pairwise(self._blocks)]
         return max(STANDARD_ERRORS * error, BLOCK_DEVIATIONS * statistics.median(changes) if changes else 0.0)

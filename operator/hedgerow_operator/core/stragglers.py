@@ -1,8 +1,9 @@
 """Stragglers: workers that have become slow against their own past, while their peers have not."""
 
 import statistics
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -23,9 +24,14 @@ class Straggling(Struct, frozen=True, kw_only=True):
 
 
 class StragglerWatch:
-    """Fed with each worker's step times; steady differences between workers are their own pace, and no trouble."""
+    """Fed with each worker's step times; steady differences between workers are their own pace, and no trouble.
+
+    relative: worker -> how many times its own pace it takes now, relative to its peers.
+    """
 
     def __init__(self) -> None:
+        self.relative: dict[str, float] = {}
+        self._usual: dict[str, float] = {}
         self._windows: dict[str, deque[float]] = {}
         self._blocks: dict[str, list[float]] = {}
         self._block: dict[str, list[float]] = {}
@@ -36,7 +42,9 @@ class StragglerWatch:
         for worker, seconds in samples.items():
             self._add(worker, seconds)
         ratios = {worker: ratio for worker in self._windows if (ratio := self._ratio(worker)) is not None}
-        factors = {worker: ratio / _peers(ratios, worker) for worker, ratio in ratios.items() if len(ratios) > 1}
+        ordered = sorted(ratios.values())
+        factors = {worker: ratio / _peers(ordered, ratio) for worker, ratio in ratios.items() if len(ratios) > 1}
+        self.relative = factors
         self._slow = {
             worker for worker, factor in factors.items() if factor >= (CLOSE_FACTOR if worker in self._slow else FACTOR)
         }
@@ -56,15 +64,20 @@ class StragglerWatch:
         if len(block) == BLOCK or (not blocks and len(block) == LEAST_BASELINE):
             blocks.append(statistics.median(block))
             block.clear()
+            self._usual[worker] = statistics.median(blocks)
         if len(blocks) > MOST_BLOCKS:
             self._blocks[worker] = blocks[::2]
 
     def _ratio(self, worker: str) -> float | None:
-        blocks = self._blocks.get(worker)
-        usual = statistics.median(blocks) if blocks else 0.0
+        usual = self._usual.get(worker, 0.0)
         return statistics.median(self._windows[worker]) / usual if usual > 0 else None
 
 
-def _peers(ratios: Mapping[str, float], worker: str) -> float:
-    """How the others stand to their own pace; never below 1: peers that got faster make nobody slow."""
-    return max(1.0, statistics.median(ratio for other, ratio in ratios.items() if other != worker))
+def _peers(ordered: Sequence[float], own: float) -> float:
+    """How the others stand to their own pace; never below 1: peers that got faster make nobody slow.
+
+    ordered: the ratios of all, ``own`` among them. The median without it, found in place.
+    """
+    at, others = bisect_left(ordered, own), len(ordered) - 1
+    low, high = (others - 1) // 2, others // 2
+    return max(1.0, (ordered[low + (low >= at)] + ordered[high + (high >= at)]) / 2.0)
