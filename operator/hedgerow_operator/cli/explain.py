@@ -6,6 +6,7 @@ import click
 import msgspec
 
 from hedgerow_operator.adapters.dumps.log_file import UnreadableError, read_log
+from hedgerow_operator.cli.output import write
 from hedgerow_operator.core import phrases
 from hedgerow_operator.core.attribution.log.event import LogEvent
 from hedgerow_operator.core.attribution.log.explanation import Explanation, explain
@@ -21,9 +22,9 @@ def show_explanation(file: Path, ranks: int | None, output: str | None) -> None:
         raise click.ClickException(str(error)) from None
     explanation = explain(events, ranks, omitted)
     if output == "json":
-        click.echo(msgspec.json.encode(explanation))
+        write(msgspec.json.encode(explanation).decode() + "\n")
     else:
-        click.echo("\n".join(lines_of(explanation)))
+        write("\n".join(lines_of(explanation)) + "\n")
 
 
 def lines_of(explanation: Explanation) -> list[str]:

@@ -6,6 +6,7 @@ import click
 import msgspec
 
 from hedgerow_operator.adapters.dumps.files import NoDumpsError, read_dumps
+from hedgerow_operator.cli.output import write
 from hedgerow_operator.core import phrases
 from hedgerow_operator.core.attribution.recorder.verdict import RecorderVerdict, judge_dumps
 
@@ -19,9 +20,9 @@ def show_verdict(place: Path, output: str | None) -> None:
     verdict = judge_dumps(dumps)
     verdict = msgspec.structs.replace(verdict, evidence=(*verdict.evidence, *notes))
     if output == "json":
-        click.echo(msgspec.json.encode(verdict))
+        write(msgspec.json.encode(verdict).decode() + "\n")
     else:
-        click.echo("\n".join(lines_of(verdict)))
+        write("\n".join(lines_of(verdict)) + "\n")
 
 
 def lines_of(verdict: RecorderVerdict) -> list[str]:

@@ -11,16 +11,16 @@ from hedgerow_operator.core.attribution.log.event import EventKind, LogEvent, sh
 from hedgerow_operator.core.attribution.log.speaker import Speaker
 
 _WORK = re.compile(
-    r"WorkNCCL\(SeqNum=(?P<seq>\d{1,18}), OpType=(?P<op>\w+)"
+    r"WorkNCCL\((?:SeqNum=(?P<seq>\d{1,18}), )?OpType=(?P<op>\w+)(?:, TensorShape=\[[\d, ]*\])?"
     r"(?:, NumelIn=(?P<into>\d{1,18}), NumelOut=(?P<out>\d{1,18}))?(?:, Timeout\(ms\)=(?P<timeout>\d{1,18}))?\)"
     r"(?: ran for (?P<ran>\d{1,18}) milliseconds)?"
 )
 _PROGRESS = re.compile(
-    r"(?:(?:Timeout at NCCL|detected by watchdog at) work(?: sequence id)?: (?P<at>\d{1,18}), )?"
+    r"(?:(?:Timeout at NCCL|detected by watchdog at) work(?: sequence id)?: (?P<at>\d{1,18}),? (?:PG status: )?)?"
     r"[Ll]ast enqueued (?:NCCL )?work: (?P<enqueued>-?\d{1,18}), "
     r"last completed (?:NCCL )?work: (?P<completed>-?\d{1,18})"
 )
-_DUMP = re.compile(r"[Rr]eceived a (?:dump signal|global timeout)")
+_DUMP = re.compile(r"[Rr]eceived a (?:dump signal|global timeout)|[Oo]bserved flight recorder dump signal")
 _DUMP_FROM = re.compile(r"from\s+rank\s+(\d{1,6})")
 _STUCK = re.compile(
     r"watchdog got stuck for (?P<seconds>\d{1,9}) seconds|Heartbeat monitor timed out"
@@ -44,7 +44,9 @@ def watchdog_event(text: str, speaker: Speaker, line: int) -> LogEvent | None:
         return None
     work, progress = _WORK.search(text), _PROGRESS.search(text)
     if _DUMP.search(text):
-        return _event(EventKind.DUMP_SIGNAL, text, speaker, line, _seq(None, progress), None, _relayed(text, progress))
+        return _event(
+            EventKind.DUMP_SIGNAL, text, speaker, line, _seq(None, progress), None, _relayed(text, speaker, progress)
+        )
     if work and ("imeout" in text or "timed out" in text or "timing out" in text):
         details = _measures(work) | _progress(progress)
         return _event(EventKind.WATCHDOG_TIMEOUT, text, speaker, line, _seq(work, progress), work["op"], details)
@@ -85,7 +87,7 @@ def _event(
 
 def _seq(work: re.Match[str] | None, progress: re.Match[str] | None) -> int | None:
     """Where the rank stands: one past what it completed, never what it enqueued last."""
-    if work:
+    if work and work["seq"]:
         return int(work["seq"])
     if progress is None:
         return None
@@ -98,9 +100,10 @@ def _progress(progress: re.Match[str] | None) -> dict[str, Any]:
     return {"lastEnqueued": int(progress["enqueued"]), "lastCompleted": int(progress["completed"])}
 
 
-def _relayed(text: str, progress: re.Match[str] | None) -> dict[str, Any]:
+def _relayed(text: str, speaker: Speaker, progress: re.Match[str] | None) -> dict[str, Any]:
     origin = _DUMP_FROM.search(text)
-    return _progress(progress) | ({"from": int(origin[1])} if origin else {})
+    rank = int(origin[1]) if origin else speaker.rank if "from this local rank" in text else None
+    return _progress(progress) | ({} if rank is None else {"from": rank})
 
 
 def _measures(work: re.Match[str]) -> dict[str, Any]:
