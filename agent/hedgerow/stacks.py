@@ -15,7 +15,8 @@ from hedgerow import kernel
 # A real-time signal: training scripts, Lightning and profilers use USR1 and USR2. The default action would end the
 # process, so it is sent only to one that handles it. The number is fixed because SIGRTMIN differs between C libraries.
 STACKS_SIGNAL = 43
-MAX_BYTES = 16384
+# A report holds those of every rank here, and the operator takes a report of 1 MiB at most.
+MAX_BYTES = 3072
 
 _BLOCK = re.compile(r"^(?:Current thread|Thread|Stack)\b.*$", re.MULTILINE)
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
@@ -45,7 +46,8 @@ class StackSampler:
         if normal != self._normal:
             self._normal, self._since, self._samples = normal, now, 0
         self._samples += 1
-        self.newest = text[:MAX_BYTES]
+        # The main thread is written last, and is the one that tells where the rank stands.
+        self.newest = text[-MAX_BYTES:]
         return True
 
     def ask(self, pid: int) -> None:
