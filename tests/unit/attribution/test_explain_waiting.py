@@ -1,5 +1,7 @@
 """Jobs that stood still: those who say that they wait are victims, and who is missing is named only when it is told."""
 
+import pytest
+
 from hedgerow_operator.core.attribution.fault_class import Confidence, FaultClass
 from hedgerow_operator.core.attribution.log.event import EventKind
 from tests.unit.attribution.reading import elastic, explained, traceback, watchdog
@@ -117,3 +119,26 @@ def test_the_same_timeout_said_three_times_counts_once() -> None:
     (event,) = explained(watchdog(5, 880) + "  what():  " + watchdog(5, 880) + watchdog(5, 880)).events
 
     assert event.details["times"] == 3
+
+
+DESYNC = {
+    "never joined anything": (
+        "\t - To our best knowledge, ranks [2, 3] are the lagging ranks that caused this timeout. They never joined any "
+        "collectives\n",
+        (2, 3),
+    ),
+    "finished one and did not join the next": (
+        "\t - To our best knowledge, the lagging/dead/mismatched ranks that caused the desync are:\n"
+        "\t   - [0] joined but didn't finish collective #41 (count from 1)\n"
+        "\t     [2] finished collective #41, but didn't join collective #42 (count from 1)\n",
+        (2,),
+    ),
+}
+
+
+@pytest.mark.parametrize(("report", "suspects"), DESYNC.values(), ids=DESYNC)
+def test_the_desync_report_names_ranks_that(report: str, suspects: tuple[int, ...]) -> None:
+    explanation = explained(watchdog(0, 41) + watchdog(1, 41) + report)
+
+    assert (explanation.suspects, explanation.victims) == (suspects, (0, 1))
+    assert explanation.confidence is Confidence.LIKELY

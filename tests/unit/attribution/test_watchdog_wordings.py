@@ -11,8 +11,8 @@ TIMEOUT, STUCK, DUMP = "WatchdogTimeout", "WatchdogStuck", "DumpSignal"
 WORDINGS = {
     "1.9, without a sequence number": (
         "[E ProcessGroupNCCL.cpp:566] [Rank 3] Watchdog caught collective operation timeout: "
-        "WorkNCCL(OpType=ALLREDUCE, TensorShape=[1, 2], Timeout(ms)=1800000) ran for 1806986 milliseconds before timing "
-        "out.",
+        "WorkNCCL(OpType=ALLREDUCE, TensorShape=[1, 2], Timeout(ms)=1800000) ran for 1806986 milliseconds before "
+        "timing out.",
         (TIMEOUT, 3, None, "ALLREDUCE", None),
     ),
     "1.13": (
@@ -36,8 +36,8 @@ WORDINGS = {
         (TIMEOUT, 9, "mesh_tp", None, 42),
     ),
     "2.8, a blocking wait": (
-        f"[rank1]:{NEW} [Rank 1] Work WorkNCCL(SeqNum=2521, OpType=BROADCAST, NumelIn=1, NumelOut=1, Timeout(ms)=600000)"
-        " timed out in blocking wait.",
+        f"[rank1]:{NEW} [Rank 1] Work WorkNCCL(SeqNum=2521, OpType=BROADCAST, NumelIn=1, NumelOut=1, "
+        "Timeout(ms)=600000) timed out in blocking wait.",
         (TIMEOUT, 1, None, "BROADCAST", 2521),
     ),
     "2.4, a monitor": (

@@ -10,7 +10,7 @@ from hedgerow_operator.core.attribution.log.gauges import HangGauges
 from hedgerow_operator.core.attribution.log.network import mismatch_event, network_event
 from hedgerow_operator.core.attribution.log.ras import Ras
 from hedgerow_operator.core.attribution.log.speaker import speaker_of
-from hedgerow_operator.core.attribution.log.summaries import ElasticSummary, Traced
+from hedgerow_operator.core.attribution.log.summaries import ElasticSummary, Traced, desync_event
 from hedgerow_operator.core.attribution.log.tracebacks import Tracebacks
 from hedgerow_operator.core.attribution.log.watchdog import watchdog_event
 from hedgerow_operator.core.attribution.log.wrapping import Wrapping
@@ -21,7 +21,7 @@ TRIGGERS = (
     b"CANCELLED", b"oom", b"OOM", b"ut of memory", b"exitcode", b"local_rank: ", b"MISMATCH", b"INCOMPLETE",
     b"considered dead", b"Segmentation", b"Bus error", b"borted", b"Xid", b"ECC", b"fallen off", b"NET/IB",
     b"Root Cause", b"COMMON_HANG{", b"Could not acquire GIL", b"return code", b"link down", b"link is down",
-    b"nreachable", b"No route", b"joining collective",
+    b"nreachable", b"No route", b"joining collective", b"best knowledge",
 )  # fmt: skip
 ATTENTION = 400
 # No message is longer; it bounds what patterns cost in garbage.
@@ -63,7 +63,8 @@ class LogReader:
         speaker, words = speaker_of(text)
         in_traceback = self._tracebacks.feed(speaker, words, "[rank" in text, line)
         event = (
-            mismatch_event(text, line)
+            desync_event(text, line)
+            or mismatch_event(text, line)
             or watchdog_event(text, speaker, line)
             or network_event(text, speaker, line)
             or crash_event(text, words, speaker, line, in_traceback)

@@ -1,4 +1,4 @@
-"""Reports of several lines: torchrun's summary of failures, and what PyTorch's trace analyser says."""
+"""Reports of several lines: torchrun's summary of failures, and what PyTorch's analysers say."""
 
 import re
 from collections.abc import Iterator
@@ -10,6 +10,25 @@ _ROOT = "Root Cause (first observed failure)"
 _RANK = re.compile(r"^\s*rank\s*: (\d{1,6}) \(local_rank: \d+\)")
 _HOST = re.compile(r"^\s*host\s*: (\S+)")
 _EXIT = re.compile(r"^\s*exitcode\s*: (-?\d{1,3})\b")
+
+
+# TORCH_NCCL_DESYNC_DEBUG=1 (torch/csrc/distributed/c10d/TraceUtils.h). Ranks that "joined but didn't finish" wait too.
+_LAGGING = re.compile(r"ranks \[([\d, ]+)\] are the lagging ranks")
+_NOT_JOINED = re.compile(r"\[([\d, ]+)\] finished collective #\d+, but didn't join collective #(\d{1,18})")
+
+
+def desync_event(text: str, line: int) -> LogEvent | None:
+    """The ranks that PyTorch's desync report calls missing."""
+    found = _LAGGING.search(text) or _NOT_JOINED.search(text)
+    if found is None:
+        return None
+    return LogEvent(
+        kind=EventKind.COLLECTIVE_MISMATCH,
+        seq=int(found[2]) if found.re is _NOT_JOINED else None,
+        line=line,
+        text=shortened(text),
+        details={"missing": sorted(int(rank) for rank in found[1].replace(",", " ").split())},
+    )
 
 
 class ElasticSummary:
