@@ -123,8 +123,8 @@ def test_the_same_timeout_said_three_times_counts_once() -> None:
 
 DESYNC = {
     "never joined anything": (
-        "\t - To our best knowledge, ranks [2, 3] are the lagging ranks that caused this timeout. They never joined any "
-        "collectives\n",
+        "\t - To our best knowledge, ranks [2, 3] are the lagging ranks that caused this timeout. They never joined "
+        "any collectives\n",
         (2, 3),
     ),
     "finished one and did not join the next": (
