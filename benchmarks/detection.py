@@ -1,183 +1,96 @@
-"""How soon a hang is found, and how often a healthy job is suspected: the decisions over simulated months.
+"""How soon trouble is found, whom it is put down to, and how often a healthy job is disturbed.
 
-Time is simulated, the decisions are the real ones. Each trace is a job of four ranks with its own pace and habits
-(jitter, saving, evaluation, pauses); its ranks show no work while nothing progresses, the hardest case, unless the
-trace says so. In each, rank 2 hangs at last and the other three wait for it.
+First every labelled log, dump and message in ../shared/data, when they are there; then generated faults and healthy
+habits as streams of reports through the real decisions, on a pretended clock, beside the rules that others use.
+SEEN: two independent evidences, shown in the condition Stalled; TOLD: an incident with its alert; ACTED: stopped, to
+start anew. Seconds count from the last progress. What is not decisive is watched as long as a restart would cost.
 """
 
 import argparse
 import json
-import random
-import statistics
-from collections.abc import Iterator
-from dataclasses import dataclass
+import os
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import starmap
 
-from hedgerow.durations import Histogram, add
-from hedgerow.wire import RANK_RUNNING, Activity, RankReport
-from hedgerow_operator.api.recovery import HealthSpec
-from hedgerow_operator.core.deadlines import deadlines
-from hedgerow_operator.core.gang import Gang, RankView
-from hedgerow_operator.core.patience import remaining, restart_cost
-from hedgerow_operator.core.verdict import Kind, Verdict, judge
+from detection_parts.kinds import KINDS, tasks
+from detection_parts.labelled import answers
+from detection_parts.run import Outcome, run
+from detection_parts.stream import Shape
+from detection_parts.tables import by_kind, figures, side_by_side
 
-RANKS = 4
-HEALTH = HealthSpec()
-LOOK_SECONDS = 0.5  # the launcher samples its ranks twice a second
-START_SECONDS = 60.0
-SAVE_EVERY, EVALUATE_EVERY, PAUSE_EVERY = 200, 1000, 1000  # steps
-DAY = 86400.0
+# The aims; LIMIT_SHARE: of max(10 s, 4 usual intervals of the phase).
+LEAST_CULPRITS_PERCENT, LIMIT_SHARE, MOST_ALERTS = 95.0, 1.0, 1
+_PROGRESS_SECONDS = 10.0
 
 
-@dataclass(frozen=True)
-class Trace:
-    """Steps of ``seconds`` (median) with log-normal ``jitter``; pauses come in the middle of a step."""
-
-    name: str
-    seconds: float
-    jitter: float
-    pause_seconds: float = 0.0
-    pause_works: bool = False  # the ranks compute or move bytes meanwhile
-    pause_rank: int | None = None  # it alone pauses, and the others wait for it in the next step
-
-
-TRACES = (
-    Trace("steps_of_half_a_second", 0.5, 0.05),
-    Trace("steps_of_10_seconds", 10.0, 0.1),
-    Trace("steps_of_10_seconds_that_vary", 10.0, 0.4),
-    Trace("steps_of_a_minute", 60.0, 0.1),
-    Trace("working_pause_of_45_seconds", 1.0, 0.1, pause_seconds=45.0, pause_works=True),
-    Trace("silent_pause_of_45_seconds", 1.0, 0.1, pause_seconds=45.0),
-    Trace("silent_pause_of_one_rank", 1.0, 0.1, pause_seconds=45.0, pause_rank=0),
-)
+def labelled() -> dict[str, float]:
+    """One line for each case that others have labelled."""
+    right = wrong = 0
+    for answer in answers():
+        right, wrong = right + (not answer.wrong), wrong + bool(answer.wrong)
+        print(f"  {'wrong' if answer.wrong else 'right'}  {answer.case:16} {answer.what[:80]}", flush=True)
+        if answer.wrong:
+            print(f"         found: {answer.wrong}")
+    print(f"labelled cases: {right} right, {wrong} wrong" if right + wrong else "no labelled data on this machine")
+    return {"labelled_right": right, "labelled_wrong": wrong}
 
 
-@dataclass(frozen=True)
-class Interval:
-    """Time between two boundaries; works: the ranks show it; behind: the one that the others wait for."""
-
-    phase: str
-    seconds: float
-    works: bool = True
-    behind: int | None = None
+def try_one(kind: int, shape: Shape) -> Outcome:
+    """One kind by its number: kinds hold functions, which do not travel between processes."""
+    outcome = run(KINDS[kind], shape)
+    outcome.kind = KINDS[kind].plain()
+    return outcome
 
 
-@dataclass
-class Outcome:
-    """Counts over one trace; latency: seconds from the hang to the verdict, to_action: to the end of the patience."""
-
-    intervals: int = 0
-    job_seconds: float = 0.0
-    incidents: int = 0
-    restarts: int = 0
-    latency: float = 0.0
-    to_action: float = 0.0
-
-
-def intervals(trace: Trace, count: int, chance: random.Random) -> Iterator[Interval]:
-    """Each interval of the healthy part, start-up first."""
-    yield Interval("init", START_SECONDS * chance.lognormvariate(0, 0.2))
-    yield Interval("first-step", trace.seconds * 5)
-    for step in range(1, count):
-        seconds = trace.seconds * chance.lognormvariate(0, trace.jitter)
-        if trace.pause_seconds and step % PAUSE_EVERY == 0:
-            yield Interval("step", seconds + trace.pause_seconds, trace.pause_works, trace.pause_rank)
-        else:
-            yield Interval("step", seconds, works=False)
-        if step % SAVE_EVERY == 0:
-            yield Interval("checkpoint", trace.seconds * 3 * chance.lognormvariate(0, 0.3))
-        if step % EVALUATE_EVERY == 0:
-            yield Interval("eval", trace.seconds * 40 * chance.lognormvariate(0, 0.2))
+def generated(quick: bool) -> Sequence[Outcome]:
+    """Every kind with every job, over all cores; says how far it is."""
+    wanted = [(KINDS.index(kind), shape) for kind, shape in tasks(quick)]
+    cores = os.cpu_count() or 1
+    if cores == 1:
+        return list(starmap(try_one, wanted))
+    outcomes: list[Outcome] = []
+    told = time.monotonic()
+    with ProcessPoolExecutor(cores) as pool:
+        for outcome in pool.map(try_one, *zip(*wanted, strict=True)):
+            outcomes.append(outcome)
+            if time.monotonic() - told > _PROGRESS_SECONDS:
+                told = time.monotonic()
+                print(f"  {len(outcomes)} of {len(wanted)} streams", flush=True)
+    order = [kind.name for kind in KINDS]
+    return sorted(outcomes, key=lambda outcome: (order.index(outcome.kind.name), outcome.shape.ranks))
 
 
-def gang(phase: str, age: float, works: bool, behind: int | None = None) -> Gang:
-    """Four ranks that made no progress for ``age`` seconds; ``behind``: the one that did not reach the last step."""
-    idle = 0.0 if works else age
-    activity = Activity("S", idle_seconds=idle, io_idle_seconds=idle, stack_unchanged_seconds=idle)
-    reports = [
-        RankReport(rank, rank, RANK_RUNNING, beats=10, step=9 if rank == behind else 10, phase=phase,
-                   progress_age=age, source="Library", activity=activity)
-        for rank in range(RANKS)
+def aims(found: dict[str, float]) -> list[tuple[str, bool]]:
+    """Each aim, and whether it holds."""
+    return [
+        ("nothing missed", found["missed"] == 0),
+        ("no needless restart", found["false_restarts"] == 0),
+        ("at most one alert an incident", found["most_alerts_an_incident"] <= MOST_ALERTS),
+        ("seen within max(10 s, 4 usual intervals) at p95", found["p95_of_limit"] <= LIMIT_SHARE),
+        ("right culprit in 95 %", found["right_culprit_percent"] >= LEAST_CULPRITS_PERCENT),
+        ("every slow-down and broken number told",
+         found["slow_downs_and_numbers_told"] == found["slow_downs_and_numbers"]),
+        ("all labelled cases right", found["labelled_wrong"] == 0),
     ]
-    views = tuple(RankView(rank=report.rank, worker=0, node="node", age=0.0, report=report) for report in reports)
-    return Gang(workers=1, ranks_per_worker=RANKS, attempt=1, launchers={}, fresh=frozenset({0}), ranks=views,
-                placement=None)
-
-
-class Job:
-    """One simulated job: what it has shown so far and what was said about it."""
-
-    def __init__(self) -> None:
-        self.learned: dict[str, Histogram] = {}
-        self.outcome = Outcome()
-        self.unsaved = 0.0
-        self.limits = deadlines(self.learned, HEALTH, RANKS)
-
-    def live(self, interval: Interval) -> None:
-        """One healthy interval: what would have been said just before its end, and what is learned from it."""
-        phase, seconds, outcome = interval.phase, interval.seconds, self.outcome
-        if outcome.intervals % 50 == 0 or seconds > self.limits[phase]:
-            self.limits = deadlines(self.learned, HEALTH, RANKS)
-        if seconds > self.limits[phase]:
-            self.suspect(interval)
-        add(self.learned.setdefault(phase, {}), seconds, RANKS)
-        outcome.intervals += 1
-        outcome.job_seconds += seconds
-        self.unsaved = 0.0 if phase == "checkpoint" else self.unsaved + seconds
-
-    def suspect(self, interval: Interval) -> None:
-        """Count what a healthy interval beyond its deadline leads to."""
-        verdict = judge(gang(interval.phase, interval.seconds, interval.works, interval.behind), self.limits)
-        if verdict.kind is Kind.STALLED:
-            self.outcome.incidents += 1
-            self.outcome.restarts += interval.seconds > self.acts_after(self.limits[interval.phase], verdict.decisive)
-
-    def acts_after(self, age: float, decisive: bool) -> float:
-        """Seconds without progress at which a verdict of this age leads to a restart."""
-        cost = restart_cost(self.learned, self.unsaved)
-        return age if decisive else age + remaining(cost, age, HEALTH.stall.max_seconds)
-
-    def hang(self) -> Verdict:
-        """Rank 2 stops for good in the next step; the verdict that comes, its latency noted."""
-        self.limits = deadlines(self.learned, HEALTH, RANKS)
-        age = 0.0
-        while (verdict := judge(gang("step", age, works=False, behind=2), self.limits)).kind is not Kind.STALLED:
-            age += LOOK_SECONDS
-        self.outcome.latency = age
-        self.outcome.to_action = self.acts_after(age, verdict.decisive)
-        return verdict
-
-
-def simulate(trace: Trace, count: int, seed: int) -> Outcome:
-    """One trace from its start to the verdict on its hang."""
-    job = Job()
-    for interval in intervals(trace, count, random.Random(seed)):
-        job.live(interval)
-    verdict = job.hang()
-    assert verdict.ranks == (2,), f"{trace.name}: rank 2 hung, and the verdict names {verdict.ranks}"
-    return job.outcome
 
 
 def main() -> None:
-    """Print a line for each trace, then the figures."""
+    """Print what was found, then the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer steps a trace")
-    count = 5_000 if parser.parse_args().quick else 100_000
-    figures: dict[str, float] = {}
-    outcomes = []
-    for seed, trace in enumerate(TRACES):
-        outcome = simulate(trace, count, seed)
-        outcomes.append(outcome)
-        figures[f"{trace.name}_seconds_to_verdict"] = outcome.latency
-        print(
-            f"{trace.name}: {outcome.intervals} intervals, {outcome.job_seconds / DAY:.1f} days, "
-            f"{outcome.incidents} false incidents, {outcome.restarts} false restarts, verdict on the hang after "
-            f"{outcome.latency:.1f} s, restart after {outcome.to_action:.1f} s"
-        )
-    figures["simulated_days"] = round(sum(outcome.job_seconds for outcome in outcomes) / DAY, 1)
-    figures["false_incidents"] = sum(outcome.incidents for outcome in outcomes)
-    figures["false_restarts"] = sum(outcome.restarts for outcome in outcomes)
-    figures["median_seconds_to_verdict"] = statistics.median(outcome.latency for outcome in outcomes)
-    print(json.dumps({"name": "detection", "figures": figures}))
+    parser.add_argument("--quick", action="store_true", help="fewer and smaller jobs")
+    quick = parser.parse_args().quick
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    found = labelled()
+    outcomes = generated(quick)
+    found |= figures(outcomes)
+    print("\n" + by_kind(outcomes))
+    print("\n" + side_by_side(outcomes) + "\n")
+    for aim, holds in aims(found):
+        print(f"{'holds' if holds else 'MISSED'}: {aim}")
+    print(json.dumps({"name": "detection", "figures": found}))
 
 
 if __name__ == "__main__":

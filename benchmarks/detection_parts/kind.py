@@ -1,7 +1,7 @@
 """What a kind of trouble, or of a healthy habit, is to the generator."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from random import Random
 
@@ -26,6 +26,15 @@ class Kind:
     make: Callable[[Shape, Random], Stream]
     least_ranks: int = 1
     attempts_before: int = 0
+
+    def plain(self) -> "Kind":
+        """The same with a function that can travel between processes; it makes nothing."""
+        return replace(self, make=nothing)
+
+
+def nothing(shape: Shape, chance: Random) -> Stream:
+    """An empty stream."""
+    return iter(())
 
 
 class Register:

@@ -82,7 +82,7 @@ class Pretended:
         return tuple(Heard(report=report, age=now - at) for report, at in self.heard.values())
 
     def _fell_silent(self, worker: int, interval: Interval, since: float) -> None:
-        """Its last report came in calm, on average half an interval before; looks at a healthy job are left out here."""
+        """Its last report came in calm, on average half an interval before; such looks are left out here."""
         if worker in self.heard and self.heard[worker][1] >= since - CALM_INTERVAL_SECONDS:
             return
         common = self._template(interval, None, 0.0, {})

@@ -211,6 +211,7 @@ def _job(kind: Kind, shape: Shape) -> TrainingJob:
 def _learned(kind: Kind, shape: Shape) -> str:
     """What earlier attempts have shown."""
     past: dict[str, Histogram] = {}
-    for phase, seconds, count in (("init", 60.0, 1), ("first-step", 5.0 * shape.seconds, 1), ("step", shape.seconds, 99)):
+    lengths = (("init", 60.0, 1), ("first-step", 5.0 * shape.seconds, 1), ("step", shape.seconds, 99))
+    for phase, seconds, count in lengths:
         add(past.setdefault(phase, {}), seconds, count * kind.attempts_before * shape.ranks)
     return encode_learned(Learned(attempt=0, past=past))

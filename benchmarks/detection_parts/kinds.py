@@ -1,0 +1,24 @@
+"""Every kind, and the jobs that each is tried with."""
+
+from detection_parts.calm import calm
+from detection_parts.exits import exits
+from detection_parts.kind import Kind
+from detection_parts.slow import slow
+from detection_parts.stalls import stalls
+from detection_parts.stream import Shape
+
+KINDS: tuple[Kind, ...] = (*stalls.kinds, *exits.kinds, *slow.kinds, *calm.kinds)
+
+# Ranks, seconds a step, jitter of their logarithm.
+_FULL = (
+    *((ranks, seconds, jitter) for ranks in (1, 8, 64) for seconds in (0.5, 6.0, 30.0) for jitter in (0.05, 0.3)),
+    (1024, 0.5, 0.1), (1024, 6.0, 0.2), (16_384, 6.0, 0.1),
+)
+_QUICK = ((1, 0.5, 0.3), (8, 0.5, 0.1), (16, 6.0, 0.3), (64, 30.0, 0.05))
+
+
+def tasks(quick: bool) -> list[tuple[Kind, Shape]]:
+    """Each kind with each job that is large enough to have it, the largest first."""
+    shapes = [Shape(*fields, seed=7) for fields in (_QUICK if quick else _FULL)]
+    fitting = [(kind, shape) for shape in shapes for kind in KINDS if shape.ranks >= kind.least_ranks]
+    return sorted(fitting, key=lambda task: -task[1].ranks)
