@@ -22,6 +22,14 @@ _BLOCK = re.compile(r"^(?:Current thread|Thread|Stack)\b.*$", re.MULTILINE)
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 
 
+def shorten(text: str) -> str:
+    """A sample that is too long, cut to the innermost frames of the main thread, which is written last."""
+    if len(text) <= MAX_BYTES:
+        return text
+    blocks = list(_BLOCK.finditer(text))
+    return text[blocks[-1].start() if blocks else 0 :][:MAX_BYTES]
+
+
 class StackSampler:
     """The stack samples of one rank. ``path`` is the file that its faulthandler appends to."""
 
@@ -46,8 +54,7 @@ class StackSampler:
         if normal != self._normal:
             self._normal, self._since, self._samples = normal, now, 0
         self._samples += 1
-        # The main thread is written last, and is the one that tells where the rank stands.
-        self.newest = text[-MAX_BYTES:]
+        self.newest = shorten(text)
         return True
 
     def ask(self, pid: int) -> None:

@@ -89,3 +89,12 @@ def test_a_progress_bar_is_a_series_of_lines() -> None:
     tail = Tail()
     tail.add(1, b"\r10 %\r20 %\r30 %")
     assert tail.lines() == ["10 %", "20 %", "30 %"]
+
+
+def test_a_long_sample_keeps_the_innermost_frames_of_the_main_thread() -> None:
+    others = "".join(f'Thread 0x{number:04x} (most recent call first):\n  File "pool.py", line 1 in wait\n\n'
+                     for number in range(500))
+    deep = "".join(f'  File "train.py", line {line} in level_{line}\n' for line in range(500))
+    kept = stacks.shorten(others + "Current thread 0x01 (most recent call first):\n" + deep)
+    assert kept.startswith('Current thread 0x01 (most recent call first):\n  File "train.py", line 0 in level_0\n')
+    assert len(kept) == stacks.MAX_BYTES
