@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hedgerow import kernel
+from hedgerow import kernel, stacks
 from hedgerow.activity import ActivityFold, Sample
 from hedgerow.output import Tail
 from hedgerow.stacks import normalise
