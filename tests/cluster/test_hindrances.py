@@ -1,10 +1,10 @@
-"""What keeps a job from beginning or from ending: no room, a rank that does not leave."""
+"""What keeps a job from beginning or from ending: no room, ranks that do not stop, a rank that does not leave."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from tests.cluster.scenario.commands import NEVER_LEAVES, run_with
+from tests.cluster.scenario.commands import IGNORES_TERM, NEVER_LEAVES, run_with
 from tests.cluster.scenario.jobs import Job
 from tests.cluster.scenario.manifests import NO_FAULTS, Fields, in_pods, quickstart
 from tests.cluster.scenario.ranks import AttemptWatch
@@ -14,6 +14,7 @@ ONE_NODE = {"nodeSelector": {"kubernetes.io/hostname": "node2"}}
 NO_NODE = {"nodeSelector": {"there-is": "none"}}
 GANG_SECONDS = 3
 TTL_SECONDS = 2
+GRACE_SECONDS = 6
 
 Jobs = dict[str, Job]
 
@@ -24,6 +25,8 @@ def manifests() -> Iterator[Fields]:
     yield in_pods(quickstart("halfway", env=NO_FAULTS, spec=health), ONE_NODE)
     yield in_pods(quickstart("nowhere", env=NO_FAULTS, spec=health), NO_NODE)
     yield quickstart("passing", env={**NO_FAULTS, "STEPS": "5"}, spec={"ttlSecondsAfterFinished": TTL_SECONDS})
+    stops_slowly = quickstart("stubborn", env={"HANG_STEP": "12"}, spec={"recovery": {"graceSeconds": GRACE_SECONDS}})
+    yield run_with(stops_slowly, IGNORES_TERM)
     ending = {"health": {"phases": [{"name": "ending", "maxSeconds": 3}]}}
     yield run_with(quickstart("lingers", env={**NO_FAULTS, "STEPS": "12"}, spec=ending), NEVER_LEAVES)
 
@@ -33,6 +36,14 @@ def jobs(cluster: Cluster, place: str) -> Jobs:
     """All of them, applied at once."""
     applied = [Job.apply(cluster, place, entry) for entry in manifests()]
     return {job.name: job for job in applied if job.uid}
+
+
+def test_deleted_while_its_ranks_refuse_to_stop_a_job_leaves_nothing(jobs: Jobs) -> None:
+    job = jobs["stubborn"]
+    job.wait("to be stopped", lambda job: job.status.get("stopping"))
+    assert job.ranks
+    job.delete()
+    job.wait("to leave nothing", lambda job: not (job.placements() or job.pods() or job.ranks))
 
 
 def test_a_gang_with_room_for_a_part_of_it_gives_the_room_back_and_tries_again(jobs: Jobs) -> None:

@@ -17,6 +17,10 @@ FAILS_ALIKE = """
 time.sleep(1)
 raise ValueError("learning rate must be positive")
 """
+IGNORES_TERM = """
+import signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+"""
 NEVER_LEAVES = """
 import atexit
 if attempt == 1 and rank == 3:
