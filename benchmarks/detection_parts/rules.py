@@ -29,13 +29,14 @@ class Rule:
         if failed:
             return failed[0].after + EXIT_SECONDS
         limit = self.bound() if self._begun else START_SECONDS
-        before, self._silent = self._silent, self._silent + interval.seconds
+        before, silent = self._silent, self._silent + interval.seconds
         self.learn(interval)
-        if self._silent > limit >= before:
-            return limit - before
+        self._silent = silent
         if interval.steps or not self._of_steps:
             self._silent, self._begun = 0.0, True
-        return None
+        if silent <= limit or (before > limit and not interval.fault):
+            return None
+        return max(0.0, limit - before)
 
     def bound(self) -> float:
         """Seconds of silence that it allows now."""

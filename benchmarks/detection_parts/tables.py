@@ -73,14 +73,14 @@ def side_by_side(outcomes: Sequence[Outcome]) -> str:
     ]
     for name in faults[0].others_false if faults else ():
         found = [outcome.others_found[name] for outcome in faults if name in outcome.others_found]
-        false = sum(outcome.others_false[name] for outcome in outcomes)
+        false = sum(outcome.others_false[name] > 0 for outcome in outcomes)
         rows.append(_line(name, found, len(faults), str(false), "names nobody"))
-    headings = ("RULE", "MEDIAN s", "P95 s", "MISSED", "FALSE RESTARTS", "RIGHT CULPRIT")
+    headings = ("RULE", "MEDIAN s", "P95 s", "MISSED", "JOBS RESTARTED NEEDLESSLY", "RIGHT CULPRIT")
     return table(headings, rows)
 
 
 def _row(name: str, found: Sequence[float], faults: int, outcomes: Sequence[Outcome], culprits: str) -> Row:
-    return _line(name, found, faults, str(sum(outcome.false_restarts for outcome in outcomes)), culprits)
+    return _line(name, found, faults, str(sum(outcome.false_restarts > 0 for outcome in outcomes)), culprits)
 
 
 def _line(name: str, found: Sequence[float], faults: int, false: str, culprits: str) -> Row:

@@ -1,0 +1,104 @@
+"""Training in small, whose rank 1 really suffers the fault that FAULT names, at step 23 of attempt 1."""
+
+import itertools
+import os
+import resource
+import shutil
+import signal
+import sys
+import threading
+import time
+from collections import deque
+
+sys.path.insert(0, os.environ["QUICKSTART"])
+import checkpoint
+from gang import Gang
+
+import hedgerow
+
+FAULTY_STEP, STEPS, SAVE_EVERY = 23, 40, 10
+FOLDER, FAULT = os.environ["CHECKPOINT_DIRECTORY"], os.environ["FAULT"]
+SHARED = FOLDER + "-data"
+
+
+def lock() -> None:
+    """A lock that is taken twice."""
+    guard = threading.Lock()
+    guard.acquire()
+    guard.acquire()
+
+
+def loop() -> None:
+    """An endless loop in C, which never gives the interpreter lock away."""
+    deque(itertools.repeat(0), maxlen=0)
+
+
+def pipe() -> None:
+    """Writing to a pipe that nobody reads."""
+    _reads, writes = os.pipe()
+    with os.fdopen(writes, "wb") as file:
+        file.write(bytes(1 << 20))
+
+
+def stop() -> None:
+    """SIGSTOP."""
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def kill() -> None:
+    """SIGKILL, as the kernel does it when memory runs out."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def memory() -> None:
+    """More memory than the process may have."""
+    used = 200 << 20
+    resource.setrlimit(resource.RLIMIT_AS, (2 * used, 2 * used))
+    bytearray(4 * used)
+
+
+def storage() -> None:
+    """The folder of the data is gone, as when a mount is lost."""
+    shutil.rmtree(SHARED, ignore_errors=True)
+    with open(os.path.join(SHARED, "batch")) as file:
+        file.read()
+
+
+def everywhere() -> None:
+    """The same exception on every rank, in every attempt."""
+    raise KeyError("no such column: price")
+
+
+def slow() -> None:
+    """From here on each step computes for longer than the others': a rank whose CPU is limited."""
+    time.sleep(0.4)
+
+
+def suffers(rank: int, step: int) -> bool:
+    """Whether it happens here and now."""
+    if FAULT == "everywhere":
+        return step == FAULTY_STEP
+    if FAULT == "slow":
+        return rank == 1 and step > 60
+    return rank == 1 and step == FAULTY_STEP and os.environ["HEDGEROW_ATTEMPT"] == "1"
+
+
+def main() -> None:
+    start, parameters = 0, [0.0] * 8
+    resume_from = os.environ.get("HEDGEROW_RESUME_FROM")
+    if resume_from:
+        start, parameters = checkpoint.load(resume_from)
+    os.makedirs(SHARED, exist_ok=True)
+    gang = Gang()
+    for step in range(start + 1, int(os.environ.get("STEPS", STEPS)) + 1):
+        if suffers(gang.rank, step):
+            globals()[FAULT]()
+        time.sleep(0.1)
+        hedgerow.beat(step=step)
+        parameters = gang.all_reduce(parameters)
+        if gang.rank == 0 and step % SAVE_EVERY == 0:
+            checkpoint.save(FOLDER, step, parameters)
+
+
+if __name__ == "__main__":
+    main()
