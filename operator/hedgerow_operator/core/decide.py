@@ -5,7 +5,7 @@ from collections.abc import Callable
 import msgspec
 
 from hedgerow_operator.api import reasons
-from hedgerow_operator.api.labels import ANNOTATION_LEARNED_DURATIONS
+from hedgerow_operator.api.labels import ANNOTATION_LEARNED_DURATIONS, ANNOTATION_LEARNED_PACE
 from hedgerow_operator.api.status import Stopping
 from hedgerow_operator.api.times import parse_time
 from hedgerow_operator.api.training_job import TrainingJob
@@ -15,6 +15,7 @@ from hedgerow_operator.core.attempt_run import running
 from hedgerow_operator.core.attempt_start import gathering, new_job, placing
 from hedgerow_operator.core.attempt_stop import begin_plain_stop, removing, stopping, suspended
 from hedgerow_operator.core.deadlines import deadlines
+from hedgerow_operator.core.degraded import follow, ordered_by_alert
 from hedgerow_operator.core.durations import Learned, decode_learned, encode_learned, merge, observe, worth_storing
 from hedgerow_operator.core.early_watch import early_limits
 from hedgerow_operator.core.gang import Gang, gather
@@ -34,6 +35,7 @@ from hedgerow_operator.core.step import (
     Step,
 )
 from hedgerow_operator.core.summary import summarize, with_progress
+from hedgerow_operator.core.watching.baseline import decode_baseline, encode_baseline, worth_keeping
 
 # Without anything new, a live job is looked at this often.
 RESYNC_SECONDS = 15.0
@@ -63,12 +65,14 @@ def decide(job: TrainingJob, seen: Seen, now: float) -> Plan:
         deadlines=deadlines(phases, job.spec.health, job.spec.ranks),
         early_limits=early_limits(phases, job.spec.health, job.spec.ranks),
     )
-    step = _ordered_stop(context) or _STAGES[job.status.attempt_stage](context)
+    step = _ordered_stop(context) or ordered_by_alert(context) or _STAGES[job.status.attempt_stage](context)
+    step = follow(context, step)
     return Plan(
         status=summarize(context, step.status),
         actions=actions_for(context),
         orders=orders_for(context),
         learned=encode_learned(learned) if worth_storing(stored, learned) else None,
+        pace=_pace(job, seen),
         events=step.events,
         requeue_after=_next_look(context, step),
     )
@@ -93,6 +97,13 @@ def _learn(stored: Learned, gang: Gang) -> Learned:
         heard.report.durations for heard in gang.launchers.values() if heard.report.attempt == gang.attempt
     ]
     return observe(stored, gang.attempt, merge(parts)) if any(parts) else stored
+
+
+def _pace(job: TrainingJob, seen: Seen) -> str | None:
+    if seen.signs is None:
+        return None
+    stored = decode_baseline(job.metadata.annotations.get(ANNOTATION_LEARNED_PACE))
+    return encode_baseline(seen.signs.baseline) if worth_keeping(stored, seen.signs.baseline) else None
 
 
 def _ordered_stop(context: Context) -> Step | None:

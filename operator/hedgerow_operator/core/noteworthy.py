@@ -37,7 +37,9 @@ def _rank(report: RankReport, orders: Orders) -> object:
 
 def _unusual(report: RankReport, orders: Orders) -> bool:
     limit = orders.deadlines.get(report.phase)
-    overdue = limit is not None and report.progress_age is not None and report.progress_age > limit
+    # A rank without a source may never have one: another prints for it.
+    told = report.source is not None and report.progress_age is not None
+    overdue = limit is not None and told and (report.progress_age or 0.0) > limit
     return overdue or report.activity.process_state in STOPPED_STATES
 
 

@@ -60,13 +60,15 @@ class Plan(Struct, frozen=True, kw_only=True):
     """actions follow from the status as it was read, never from the one that this plan writes; so a crash between
     any two calls leaves a state from which the same actions follow again.
 
-    status: to write when it differs from the one read. learned: text for the learned-durations annotation, None:
-    leave it. requeue_after: seconds until the job must be looked at again, None: only when something changes.
+    status: to write when it differs from the one read. learned, pace: text for the annotations learned-durations and
+    learned-pace, None: leave it. requeue_after: seconds until the job must be looked at again, None: only when
+    something changes.
     """
 
     status: TrainingJobStatus
     orders: Orders
     actions: tuple[Action, ...] = ()
     learned: str | None = None
+    pace: str | None = None
     events: tuple[Event, ...] = ()
     requeue_after: float | None = None

@@ -1,4 +1,4 @@
-"""The conditions of a job: Running, Stalled, Succeeded, Failed, Suspended."""
+"""The conditions of a job: Running, Stalled, Degraded, Succeeded, Failed, Suspended."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from hedgerow_operator.api import conditions as kinds
 from hedgerow_operator.api import reasons
 from hedgerow_operator.api.conditions import FALSE, TRUE, UNKNOWN, set_condition
 from hedgerow_operator.api.status import Condition, TrainingJobStatus
-from hedgerow_operator.core import phrases
+from hedgerow_operator.core import degraded, phrases
 from hedgerow_operator.core.gang import Gang
 from hedgerow_operator.core.ladder import FAIL, SUSPEND
 from hedgerow_operator.core.resume import misfit
@@ -40,6 +40,7 @@ def conditions_for(context: Context, status: TrainingJobStatus) -> tuple[Conditi
     said: Iterable[tuple[str, Said]] = (
         (kinds.RUNNING, _running(context, status)),
         (kinds.STALLED, _stalled(context, status)),
+        (kinds.DEGRADED, degraded.condition(context, status)),
         (kinds.SUCCEEDED, _succeeded(status)),
         (kinds.FAILED, _failed(status)),
         (kinds.SUSPENDED, _suspended(status)),

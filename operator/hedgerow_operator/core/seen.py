@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from hedgerow.wire import Report
+from hedgerow_operator.core.watching.signs import Signs
 
 WORKER_PENDING = "Pending"  # not placed, or placed and not started yet
 WORKER_RUNNING = "Running"
@@ -68,10 +69,12 @@ class Seen(Struct, frozen=True, kw_only=True):
     placements: every placement that still exists in any form; None: could not look (then nothing may be created,
     removed or restarted). heard: newest report of each launcher, of whatever attempt or placement.
     listening_seconds: how long this operator has been able to hear launchers; silence shorter than that means nothing.
+    signs: what is unusual from report to report; None: nobody watched.
     fences_by_time: False where the runtime can always see whether processes live (local).
     """
 
     placements: tuple[PlacementSeen, ...] | None
     heard: tuple[Heard, ...] = ()
     listening_seconds: float = 0.0
+    signs: Signs | None = None
     fences_by_time: bool = True

@@ -72,12 +72,17 @@ class SlowdownWatch:
         self._load = load
         self._fresh = self._standing_out = 0
         self._reset()
-        self._blocks = list(baseline)
+        self._blocks.extend(baseline)
 
     @property
     def blocks(self) -> list[float]:
         """The medians that the baseline is made of, seconds."""
         return self._blocks
+
+    @property
+    def settled(self) -> bool:
+        """Whether a whole window has been compared: what is not slow by then is not."""
+        return self.ready and self._settled
 
     @property
     def ready(self) -> bool:
@@ -94,6 +99,7 @@ class SlowdownWatch:
             return
         self._window.append((time, seconds))
         while len(self._window) > self._sampling.least_window and self._window[0][0] < time - self._window_seconds:
+            self._settled = True
             self._age(self._window.popleft()[1])
         if len(self._window) == MOST_WINDOW:
             self._age(self._window.popleft()[1])
@@ -104,6 +110,7 @@ class SlowdownWatch:
 
     def _reset(self) -> None:
         self.slow = None
+        self._settled = False
         self._count = 0
         self._fresh = self._standing_out = 0
         self._window: deque[tuple[float, float]] = deque()

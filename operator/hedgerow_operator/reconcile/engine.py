@@ -3,12 +3,14 @@
 from collections.abc import Callable, Mapping
 from time import monotonic
 
-from hedgerow_operator.api.labels import ANNOTATION_LEARNED_DURATIONS
+from hedgerow.wire import Report
+from hedgerow_operator.api.labels import ANNOTATION_LEARNED_DURATIONS, ANNOTATION_LEARNED_PACE
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.decide import decide, refused
 from hedgerow_operator.core.plan import Action, CreatePlacement, Plan, RemovePlacement
 from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_SUCCEEDED, Seen
 from hedgerow_operator.core.summary import worth_writing_now
+from hedgerow_operator.core.watching.job_watch import JobWatch
 from hedgerow_operator.reconcile.ports import (
     Conflict,
     JobKey,
@@ -38,6 +40,7 @@ def connect(hub: ReportHub, engine: "Reconciler", queue: WorkQueue) -> None:
             queue.add(key, seconds)
 
     hub.on_report = look
+    hub.on_heard = engine.hear
 
 
 class Reconciler:
@@ -63,10 +66,16 @@ class Reconciler:
         self._uids: dict[JobKey, str] = {}
         self._states: dict[JobKey, str] = {}
         self._written: dict[JobKey, float] = {}
+        self._watches: dict[str, JobWatch] = {}
 
     def key_of(self, uid: str) -> JobKey | None:
         """The key of the job with this uid, as far as it was seen here."""
         return next((key for key, known in self._uids.items() if known == uid), None)
+
+    def hear(self, report: Report) -> bool:
+        """A report has come; True when it makes something unusual, or usual again."""
+        watch = self._watches.get(report.job.uid)
+        return watch is not None and watch.take(report, self._clock())
 
     async def reconcile(self, key: JobKey) -> float | None:
         """One pass; returns in how many seconds to look again, None when only a change can matter."""
@@ -94,6 +103,7 @@ class Reconciler:
         if job is None or job.metadata.deletion_timestamp is not None:
             return None
         self._uids[key] = job.metadata.uid
+        self._watches.setdefault(job.metadata.uid, JobWatch()).follow(job)
         runtime = self._runtime_for(job)
         try:
             plan = decide(job, await self._see(job, runtime), self._clock())
@@ -117,6 +127,7 @@ class Reconciler:
             placements=placements,
             heard=self._hub.heard(job.metadata.uid),
             listening_seconds=self._hub.listening_seconds(job.metadata.uid),
+            signs=self._watches[job.metadata.uid].signs(self._clock()),
             fences_by_time=runtime.fences_by_time,
         )
 
@@ -144,6 +155,8 @@ class Reconciler:
             raise Unreachable("this operator does not lead any more")
         if plan.learned is not None:
             job = await self._jobs.annotate(job, ANNOTATION_LEARNED_DURATIONS, plan.learned)
+        if plan.pace is not None:
+            job = await self._jobs.annotate(job, ANNOTATION_LEARNED_PACE, plan.pace)
         # Counted from the first look: an operator that has just started does not write every job's figures at once.
         written = self._written.setdefault(key, now)
         if urgent or (changed and now - written >= FIGURES_SECONDS):
@@ -176,6 +189,7 @@ class Reconciler:
         uid = self._uids.pop(key, None)
         if uid is not None:
             self._hub.forget(uid)
+            self._watches.pop(uid, None)
         self._written.pop(key, None)
         if self._states.pop(key, None) is not None:
             self._metrics.jobs_by_state(self._by_state())

@@ -46,12 +46,14 @@ class ReportHub:
     """Newest report of every launcher, by job uid. ``clock``: monotonic seconds.
 
     ``on_report`` is called with the uid of a job whose newest report deserves a look, and within how many seconds.
+    ``on_heard`` is called with every new report, and says whether it deserves a look at once.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._jobs: dict[str, _Job] = {}
         self.on_report: Callable[[str, float], None] = lambda uid, seconds: None
+        self.on_heard: Callable[[Report], bool] = lambda report: False
 
     def uid_known(self, uid: str) -> bool:
         """Whether there is such a job here; reports of others cannot be answered."""
@@ -73,7 +75,7 @@ class ReportHub:
             return
         job.heard[place] = (report, self._clock())
         job.wake(place)
-        seconds = look_within(old[0] if old else None, report, job.orders)
+        seconds = 0.0 if self.on_heard(report) else look_within(old[0] if old else None, report, job.orders)
         if seconds is not None:
             self.on_report(report.job.uid, seconds)
 

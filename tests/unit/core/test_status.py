@@ -7,6 +7,7 @@ import pytest
 
 from hedgerow import wire
 from hedgerow_operator.api import reasons
+from hedgerow_operator.api.conditions import TYPES
 from hedgerow_operator.api.status import Condition, Stopping, TrainingJobStatus
 from hedgerow_operator.api.times import format_time
 from hedgerow_operator.core.decide import decide
@@ -107,7 +108,7 @@ def test_the_message_tells_of(case: str) -> None:
 
 def test_every_condition_is_there_with_the_generation_it_is_about() -> None:
     status = decided(RUNNING, *GOING)
-    assert [entry.type for entry in status.conditions] == ["Running", "Stalled", "Succeeded", "Failed", "Suspended"]
+    assert [entry.type for entry in status.conditions] == list(TYPES)
     assert {entry.observed_generation for entry in status.conditions} == {1} == {status.observed_generation}
 
 

@@ -9,13 +9,14 @@ from collections.abc import Callable
 import msgspec
 
 from hedgerow import wire
-from hedgerow_operator.api.labels import ANNOTATION_LEARNED_DURATIONS
+from hedgerow_operator.api.labels import ANNOTATION_LEARNED_DURATIONS, ANNOTATION_LEARNED_PACE
 from hedgerow_operator.api.status import TrainingJobStatus
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.decide import decide
 from hedgerow_operator.core.orders import answer_for
 from hedgerow_operator.core.plan import CreatePlacement, DeleteJob, Event, Orders, Plan, RemovePlacement
 from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_SUCCEEDED, Heard, Seen
+from hedgerow_operator.core.watching.job_watch import JobWatch
 from tests.unit.core.world_launcher import Launcher
 from tests.unit.core.world_parts import Placement
 from tests.unit.core.world_watch import Watch
@@ -52,6 +53,7 @@ class World:
         self.checkpoints: list[wire.Checkpoint] = []
         self.on_placement: Callable[[Placement], None] = lambda placement: None
         self.watch = Watch()
+        self.numbers = JobWatch()
 
     @property
     def status(self) -> TrainingJobStatus:
@@ -102,6 +104,7 @@ class World:
         old = self.heard.get((report.placement, report.worker))
         if old is None or old[0].launcher != report.launcher or old[0].seq < report.seq:
             self.heard[report.placement, report.worker] = (report, self.now)
+            self.numbers.take(report, self.now)
 
     def save(self, step: int) -> None:
         """A checkpoint appears, torn or whole."""
@@ -121,6 +124,7 @@ class World:
     def restart_operator(self) -> None:
         """All that it kept in memory is lost."""
         self.heard, self.orders, self.listening_since, self.crash_in = {}, None, self.now, None
+        self.numbers = JobWatch()
 
     def decide(self) -> Plan:
         """What the operator decides now, without doing it."""
@@ -129,7 +133,9 @@ class World:
             self._note_over()
         heard = tuple(Heard(report=report, age=self.now - at) for report, at in self.heard.values())
         views = None if self.blind else tuple(placement.seen(self.now) for placement in self.placements.values())
-        seen = Seen(placements=views, heard=heard, listening_seconds=self.now - self.listening_since)
+        self.numbers.follow(self.job)
+        seen = Seen(placements=views, heard=heard, listening_seconds=self.now - self.listening_since,
+                    signs=self.numbers.signs(self.now))
         return decide(self.job, seen, self.now)
 
     def _note_over(self) -> None:
@@ -162,7 +168,10 @@ class World:
                 return False
         if plan.learned is not None:
             self._call("annotate")
-            self._annotate(plan.learned)
+            self._annotate(ANNOTATION_LEARNED_DURATIONS, plan.learned)
+        if plan.pace is not None:
+            self._call("annotate")
+            self._annotate(ANNOTATION_LEARNED_PACE, plan.pace)
         if plan.status == self.job.status:
             return False
         self._call("write")
@@ -201,9 +210,9 @@ class World:
             launcher.steps = self.steps
         self.on_placement(placement)
 
-    def _annotate(self, text: str) -> None:
+    def _annotate(self, name: str, text: str) -> None:
         assert self.job is not None
-        annotations = {**self.job.metadata.annotations, ANNOTATION_LEARNED_DURATIONS: text}
+        annotations = {**self.job.metadata.annotations, name: text}
         metadata = msgspec.structs.replace(self.job.metadata, annotations=annotations)
         self.job = msgspec.structs.replace(self.job, metadata=metadata)
 

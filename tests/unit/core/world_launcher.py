@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from hedgerow import wire
@@ -19,7 +20,8 @@ CHECKPOINT_EVERY = 10
 class Launcher:
     """One worker's launcher and its ranks, which step together unless told to hang or exit.
 
-    heard: its reports reach the operator. isolated: neither the operator nor its peers can be reached, or reach it.
+    says: what else its ranks report. heard: its reports reach the operator.
+    isolated: neither the operator nor its peers can be reached, or reach it.
     terminated: its place has sent SIGTERM, though the API may have forgotten it. answers_late: seconds that answers
     are under way. slow_stop: seconds from stop to the last rank's end.
     """
@@ -31,6 +33,8 @@ class Launcher:
         self.hang_at: int | None = None
         self.exit_at: int | None = None
         self.tail: list[str] = []
+        self.says: Callable[[wire.RankReport, float], wire.RankReport] = lambda rank, now: rank
+        self.memory_limit: int | None = None
         self.exit_code: int | None = None
         self.stop_cause: str | None = None
         self.heard = self.obeys = True
@@ -168,7 +172,9 @@ class Launcher:
             sent_monotonic=world.now, sent_wall=world.now, stage=self.stage, attempt=self.attempt,
             stop_cause=self.stop_cause, free_port=20000, master_port=20000 if started else 0,
             peer_address=f"10.0.0.{self.worker}:9", nonce="n", address=f"10.0.0.{self.worker}", checkpoints=scan,
-            ranks=[self._rank(world, self.worker * count + local) for local in range(count)] if started else [],
+            ranks=[self.says(self._rank(world, self.worker * count + local), world.now) for local in range(count)]
+            if started else [],
+            memory_limit_bytes=self.memory_limit,
             durations={wire.PHASE_STEP: {36: self.step}, wire.PHASE_INIT: {44: 1}} if started and self.step else {},
         )
 

@@ -53,6 +53,7 @@ class EngineWorld(World):
             WorldJobs(self), lambda job: WorldRuntime(self), self.hub, FakeLeadership(), lambda: self.now,
             FakeMetrics(), stopwatch=lambda: self.now,
         )
+        self.hub.on_heard = self.engine.hear
 
     def _operate(self) -> None:
         try:

@@ -3,16 +3,15 @@
 Its state is of one attempt and lives in memory; what the job's pace was is kept beyond (see Baseline).
 """
 
-import msgspec
-
 from hedgerow.wire import STAGE_RUNNING, Report
 from hedgerow_operator.api.labels import ANNOTATION_LEARNED_PACE
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.watching.alerts import AlertsWatch
+from hedgerow_operator.core.watching.baseline import decode_baseline
 from hedgerow_operator.core.watching.digest import Digest, digest
 from hedgerow_operator.core.watching.memory import MemoryWatch
 from hedgerow_operator.core.watching.pace import PaceWatch
-from hedgerow_operator.core.watching.signs import Baseline, Signs
+from hedgerow_operator.core.watching.signs import Signs
 
 # Launchers report every few seconds; the pace of the gang is looked at once all have.
 ROUND_SECONDS = 4.0
@@ -80,29 +79,3 @@ class JobWatch:
         if step != self._step:
             self._pace.add(now, self._round)
         self._step, self._rounds, self._round_at, self._round = step, self._rounds + 1, now, {}
-
-
-def decode_baseline(text: str | None) -> Baseline:
-    """What the annotation holds; nothing when it is missing or unreadable (learning starts again)."""
-    if not text:
-        return Baseline()
-    try:
-        return msgspec.json.decode(text, type=Baseline)
-    except msgspec.MsgspecError:
-        return Baseline()
-
-
-def encode_baseline(baseline: Baseline) -> str:
-    """The text of the annotation."""
-    return msgspec.json.encode(baseline).decode()
-
-
-def worth_storing(stored: Baseline, current: Baseline) -> bool:
-    """Whether the annotation should be written: other work, or half as much again was learned."""
-    if not current.steps:
-        return False
-    if stored.load != current.load or not stored.steps:
-        return True
-    return len(current.steps) >= 1.5 * len(stored.steps) or (
-        len(current.communication) >= 1.5 * len(stored.communication) and bool(current.communication)
-    )

@@ -9,7 +9,7 @@ from hedgerow_operator.core.watching.signs import Sign
 LEAST_SAMPLES, MOST_SAMPLES = 32, 64
 FIRST_SPACING, LAST_SPACING = 4.0, 60.0  # seconds from sample to sample
 # Caches that fill grow ever more slowly; what leaks goes on as it began.
-STEADY_SHARE = 0.5
+STEADY_SHARE = 0.75
 # A limit that is this far away is no news yet.
 HORIZON_SECONDS = 12 * 3600.0
 _MEBIBYTE = 2.0**20

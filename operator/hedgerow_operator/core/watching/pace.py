@@ -50,9 +50,10 @@ class PaceWatch:
 
     def judged(self) -> frozenset[str]:
         """The names that can be judged by now."""
-        ready = {reasons.SLOWER_THAN_BASELINE: self._steps.ready, reasons.COMMUNICATION_SLOW: self._communication.ready,
-                 reasons.SLOWER_THAN_PEERS: self._steps.ready}
-        return frozenset(name for name, known in ready.items() if known)
+        steps, communication = self._steps.settled, self._communication.settled
+        settled = {reasons.SLOWER_THAN_BASELINE: steps, reasons.SLOWER_THAN_PEERS: steps,
+                   reasons.COMMUNICATION_SLOW: communication}
+        return frozenset(name for name, known in settled.items() if known)
 
     def add(self, now: float, digests: Mapping[int, Digest]) -> None:
         """A round in which the gang stepped on."""
