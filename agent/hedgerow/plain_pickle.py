@@ -15,6 +15,8 @@ MAX_BYTES = 256 << 20
 MAX_OPERATIONS = 20_000_000
 MAX_REMEMBERED = 4_000_000
 
+_GET, _STOP = b"h."
+_KEYS = frozenset((str, int))
 _UINT32 = struct.Struct("<I").unpack_from
 _INT32 = struct.Struct("<i").unpack_from
 _UINT16 = struct.Struct("<H").unpack_from
@@ -49,20 +51,22 @@ class _Machine:
         self.memo: Dict[int, Any] = {}
 
     def run(self) -> Any:
-        data, memo = self.data, self.memo
+        data, memo, steps = self.data, self.memo, _STEPS
         for _ in range(MAX_OPERATIONS):
-            code = data[self.at]
-            self.at += 1
-            if code == 0x68:  # BINGET, two operations in five
-                self.stack.append(memo[data[self.at]])
-                self.at += 1
-            elif code == 0x2E:  # STOP
-                return self._result()
-            else:
-                step = _STEPS[code]
-                if step is None:
-                    raise RefusedPickleError("it holds the opcode %a, which no dump of plain values needs" % chr(code))
-                step(self)
+            at = self.at
+            if data[at] == _GET:  # more than half of all operations
+                push = self.stack.append
+                while data[at] == _GET:
+                    push(memo[data[at + 1]])
+                    at += 2
+            code = data[at]
+            self.at = at + 1
+            step = steps[code]
+            if step is None:
+                if code == _STOP:
+                    return self._result()
+                raise RefusedPickleError("it holds the opcode %a, which no dump of plain values needs" % chr(code))
+            step(self)
         raise RefusedPickleError("it holds more than {:,} operations".format(MAX_OPERATIONS))
 
     def _result(self) -> Any:
@@ -147,7 +151,7 @@ def _set_items(machine: _Machine, pairs: List[Any]) -> None:
     keys = pairs[::2]
     if type(target) is not dict or len(pairs) % 2:
         _damaged()
-    if not all(type(key) is str or type(key) is int for key in keys):
+    if not _KEYS.issuperset(map(type, keys)):
         raise RefusedPickleError("a dictionary in it has a key that is neither text nor integer")
     target.update(zip(keys, pairs[1::2]))
 

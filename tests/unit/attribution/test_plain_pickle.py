@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow_operator.adapters.dumps import plain_pickle
-from hedgerow_operator.adapters.dumps.plain_pickle import RefusedPickleError, loads
+from hedgerow import plain_pickle
+from hedgerow.plain_pickle import RefusedPickleError, loads
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**200), 2**200) | st.floats(allow_nan=False) | st.text()
 VALUES = st.recursive(

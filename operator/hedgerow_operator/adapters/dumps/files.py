@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from hedgerow_operator.adapters.dumps.plain_pickle import MAX_BYTES, RefusedPickleError, loads
+from hedgerow.plain_pickle import MAX_BYTES, RefusedPickleError, loads
 from hedgerow_operator.core.attribution.recorder.dump import RankDump
 from hedgerow_operator.core.attribution.recorder.read import NotADumpError, read_dump
 
