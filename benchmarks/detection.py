@@ -68,6 +68,7 @@ def aims(found: dict[str, float]) -> list[tuple[str, bool]]:
     return [
         ("nothing missed", found["missed"] == 0),
         ("no needless restart", found["false_restarts"] == 0),
+        ("no alert in a healthy job", found["false_alerts"] == 0),
         ("at most one alert an incident", found["most_alerts_an_incident"] <= MOST_ALERTS),
         ("seen within max(10 s, 4 usual intervals) at p95", found["p95_of_limit"] <= LIMIT_SHARE),
         ("right culprit in 95 %", found["right_culprit_percent"] >= LEAST_CULPRITS_PERCENT),

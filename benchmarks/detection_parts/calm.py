@@ -21,7 +21,7 @@ calm = Register()
 PAUSE_SECONDS = 45.0
 
 
-@calm.add("healthy", Wanted.CALM)
+@calm.add("healthy", Wanted.CALM, watched=True)
 def _healthy(shape: Shape, chance: Random) -> Stream:
     yield from healthy(shape, chance)
 
@@ -52,7 +52,7 @@ def _first_pause(shape: Shape, chance: Random) -> Stream:
     yield from trains(shape, chance, 60)
 
 
-@calm.add("link that flaps", Wanted.CALM)
+@calm.add("link that flaps", Wanted.CALM, watched=True)
 def _flaps(shape: Shape, chance: Random) -> Stream:
     yield from healthy(shape, chance)
     for _ in range(5):
@@ -84,7 +84,7 @@ def _long_evaluation(shape: Shape, chance: Random) -> Stream:
             yield Interval(420.0 * chance.lognormvariate(0.0, 0.1), "evaluate-all", steps=0)
 
 
-@calm.add("batch that grows", Wanted.CALM)
+@calm.add("batch that grows", Wanted.CALM, watched=True)
 def _ramp(shape: Shape, chance: Random) -> Stream:
     size = 32.0
     yield from healthy(shape, chance, values={"batch_size": size})
@@ -102,7 +102,7 @@ def _blocks(shape: Shape, chance: Random) -> Stream:
         yield replace(interval, seconds=seconds, steps=steps, bursty=interval.phase == "step")
 
 
-@calm.add("cold first epoch", Wanted.CALM)
+@calm.add("cold first epoch", Wanted.CALM, watched=True)
 def _cold(shape: Shape, chance: Random) -> Stream:
     yield Interval(60.0, "init", steps=0)
     yield Interval(30.0 * shape.seconds, "first-step")
@@ -118,7 +118,7 @@ def _slow_first_step(shape: Shape, chance: Random) -> Stream:
     yield from trains(shape, chance)
 
 
-@calm.add("steps that vary widely", Wanted.CALM)
+@calm.add("steps that vary widely", Wanted.CALM, watched=True)
 def _varied(shape: Shape, chance: Random) -> Stream:
     wide = replace(shape, jitter=0.7)
     yield from healthy(wide, chance)

@@ -19,13 +19,16 @@ class Wanted(StrEnum):
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of stream. least_ranks: smaller jobs cannot have it. attempts_before: so many went on well."""
+    """A kind of stream. least_ranks: smaller jobs cannot have it. attempts_before: so many went on well. watched: each
+    step counts, so that the reports of calm times are heard too; they are left out where only a standstill can matter.
+    """
 
     name: str
     wanted: Wanted
     make: Callable[[Shape, Random], Stream]
     least_ranks: int = 1
     attempts_before: int = 0
+    watched: bool = False
 
     def plain(self) -> "Kind":
         """The same with a function that can travel between processes; it makes nothing."""
@@ -44,11 +47,11 @@ class Register:
         self.kinds: list[Kind] = []
 
     def add(self, name: str, wanted: Wanted, least_ranks: int = 1,
-            attempts_before: int = 0) -> Callable[[Callable[[Shape, Random], Stream]], None]:
+            attempts_before: int = 0, watched: bool = False) -> Callable[[Callable[[Shape, Random], Stream]], None]:
         """Decorates the function that makes its streams."""
 
         def keep(make: Callable[[Shape, Random], Stream]) -> None:
-            self.kinds.append(Kind(name, wanted, make, least_ranks, attempts_before))
+            self.kinds.append(Kind(name, wanted, make, least_ranks, attempts_before, watched))
 
         return keep
 

@@ -1,5 +1,7 @@
 """The reports of a pretended job at one moment: what its launchers would say, in the wire format."""
 
+import statistics
+from collections import deque
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +15,8 @@ UID = "11111111-2222-3333-4444-555555555555"
 JOB = wire.JobRef(UID, "ml", "pretended")
 # Launchers look at their ranks twice a second, and at stacks once a second from the deadline on.
 STACK_FIRST, STACK_SECOND = 0.3, 1.3
+# Launchers tell the median of so many steps.
+RECENT_STEPS = 33
 # Nodes that die are given up by the API server after this long (node-monitor-grace-period of Kubernetes 1.32).
 NODE_SILENT_SECONDS = 50.0
 
@@ -25,7 +29,9 @@ class Pretended:
         self.step = 0
         self.beats = 0
         self.durations: dict[str, Histogram] = {}
+        self._shown: dict[str, Histogram] = {}
         self.heard: dict[int, tuple[wire.Report, float]] = {}
+        self._newest: deque[float] = deque(maxlen=RECENT_STEPS)
         self._recent = shape.seconds
         self._scan = wire.CheckpointScan(attempt=1)
         self._seq = 0
@@ -43,7 +49,8 @@ class Pretended:
         self.beats += 1
         self.step += interval.steps
         if interval.phase == wire.PHASE_STEP and interval.steps:
-            self._recent += (seconds / interval.steps - self._recent) / 8.0
+            self._newest.append(seconds / interval.steps)
+            self._recent = statistics.median(self._newest)
         if interval.phase == wire.PHASE_CHECKPOINT:
             saved = wire.Checkpoint(self.step, f"/checkpoints/{self.step}", wire.CHECKPOINT_COMPLETE, written=now)
             self._scan = replace(self._scan, candidates=[saved])
@@ -64,6 +71,7 @@ class Pretended:
     def listen(self, interval: Interval, since: float, now: float, deadlines: dict[str, float]) -> tuple[Heard, ...]:
         """Every launcher that is heard says how it stands; the others stay as they were."""
         self._seq += 1
+        self._shown = {phase: dict(histogram) for phase, histogram in self.durations.items()}
         silent = interval.unheard | interval.dead_nodes
         common = self._template(interval, None, now - since, deadlines)
         odd = self._template(interval, interval.odd, now - since, deadlines) if interval.odd else common
@@ -94,7 +102,7 @@ class Pretended:
         return wire.Report(
             job=JOB, placement=1, worker=worker, workers=self.shape.workers, ranks_per_worker=self.shape.per_worker,
             boot="boot", launcher=f"launcher-{worker}", seq=self._seq, sent_monotonic=0.0, sent_wall=0.0,
-            stage=wire.STAGE_RUNNING, attempt=1, node=f"node{worker}", ranks=ranks, durations=self.durations,
+            stage=wire.STAGE_RUNNING, attempt=1, node=f"node{worker}", ranks=ranks, durations=self._shown,
             checkpoints=self._scan,
         )
 

@@ -24,6 +24,7 @@ from hedgerow_operator.core.plan import CALM_INTERVAL_SECONDS, Plan
 from hedgerow_operator.core.report_conditions import WATCHED
 from hedgerow_operator.core.seen import Seen
 from hedgerow_operator.core.step import RUNNING, STARTING
+from hedgerow_operator.core.watching.job_watch import JobWatch
 
 START = 1_800_000_000.0
 # A report that is sent at once is decided on so much later.
@@ -55,8 +56,10 @@ class Outcome:
 
     @property
     def right_culprit(self) -> bool:
-        """Whether exactly the guilty are named. A rank that trains alone is its own culprit."""
-        return set(self.named) == set(self.guilty) or (self.shape.ranks == 1 and set(self.named) <= {0})
+        """Whether exactly the guilty are named; of all, some are enough, and a rank alone is its own culprit."""
+        named, guilty = set(self.named), set(self.guilty)
+        everyone = len(guilty) == self.shape.ranks and bool(named)
+        return named == guilty or everyone or (self.shape.ranks == 1 and named <= {0})
 
 
 class Run:
@@ -65,6 +68,7 @@ class Run:
     def __init__(self, kind: Kind, shape: Shape) -> None:
         self.outcome = Outcome(kind, shape)
         self._pretended = Pretended(shape, START)
+        self._watch = JobWatch()
         self._job = _job(kind, shape)
         self._now = self._due = START
         self._listening = START
@@ -86,6 +90,7 @@ class Run:
     def _begin(self, interval: Interval) -> None:
         if interval.restarts:
             self._pretended.heard.clear()
+            self._watch = JobWatch()
             self._listening = self._now
         if interval.fault and self._fault_at is None:
             self._fault_at = self._now
@@ -130,19 +135,29 @@ class Run:
 
     def _look(self, interval: Interval, since: float) -> bool:
         outcome, now = self.outcome, self._now
+        self._watch.follow(self._job)
+        heard = self._pretended.listen(interval, since, now, self._deadlines)
+        for entry in heard:
+            if entry.age == 0.0:
+                self._watch.take(entry.report, now)
         seen = Seen(
-            placements=self._pretended.placements(interval, since, now),
-            heard=self._pretended.listen(interval, since, now, self._deadlines),
-            listening_seconds=now - self._listening,
+            placements=self._pretended.placements(interval, since, now), heard=heard,
+            listening_seconds=now - self._listening, signs=self._watch.signs(now),
         )
         plan = decide(self._job, seen, now + interval.shift)
         outcome.decisions += 1
         self._keep(plan)
         self._deadlines = dict(plan.orders.deadlines)
         calm = plan.orders.interval_seconds >= CALM_INTERVAL_SECONDS and now - since < self._limit_here(interval)
-        usual = (60.0 if outcome.shape.large else 10.0) * outcome.shape.seconds if calm else 0.0
-        self._due = now + max(plan.requeue_after or 15.0, REPORT_SECONDS, usual)
+        self._due = now + (self._calm_seconds(plan) if calm else max(plan.requeue_after or 15.0, REPORT_SECONDS))
         return self._judge(plan)
+
+    def _calm_seconds(self, plan: Plan) -> float:
+        """When to look at a job that goes on. A stream whose steps count is heard as often as they change."""
+        shape = self.outcome.shape
+        if self.outcome.kind.watched:
+            return max(CALM_INTERVAL_SECONDS, shape.seconds)
+        return max(plan.requeue_after or 15.0, (60.0 if shape.large else 10.0) * shape.seconds)
 
     def _keep(self, plan: Plan) -> None:
         metadata = self._job.metadata
@@ -168,6 +183,8 @@ class Run:
             outcome.told = age
         if status.incident is not None:
             outcome.named = status.incident.ranks
+        elif status.degradations:
+            outcome.named = status.degradations[0].ranks
         if stopped:
             outcome.acted = age
             outcome.false_restarts += outcome.kind.wanted is Wanted.TELL
