@@ -55,7 +55,7 @@ def orders_for(context: Context) -> Orders:
         placement=status.placement,
         attempt=status.attempt if live else 0,
         fenced=status.fenced_attempt,
-        commands={worker: tuple(_commands(context)) for worker in range(context.gang.workers)},
+        commands=dict.fromkeys(range(context.gang.workers), tuple(_commands(context))),
         stop_others=Command(kind=COMMAND_STOP, attempt=status.attempt, kill=True, reason=_REPLACED),
         deadlines=dict(context.early_limits),
         interval_seconds=_interval(calm, float(context.job.spec.recovery.fence_seconds)),

@@ -1,6 +1,6 @@
 """The good end: every rank of the attempt has ended by itself with exit code 0."""
 
-from hedgerow.wire import STOP_ENDED
+from hedgerow.wire import RANK_EXITED, STOP_ENDED
 from hedgerow_operator.api import reasons
 from hedgerow_operator.core import phrases
 from hedgerow_operator.core.gang import Gang
@@ -36,11 +36,12 @@ def succeed(context: Context) -> Step:
 
 
 def _reported_done(gang: Gang, worker: int) -> bool:
-    ranks = [rank for rank in gang.ranks if rank.worker == worker]
+    report = gang.report(worker)
+    ranks = report.ranks if report is not None and worker in gang.fresh and report.attempt == gang.attempt else []
     return (
         len(ranks) == gang.ranks_per_worker
         and not _was_stopped(gang, worker)
-        and all(rank.exited and not rank.failed for rank in ranks)
+        and all(rank.state == RANK_EXITED and rank.exit_code == 0 and rank.exit_signal is None for rank in ranks)
     )
 
 

@@ -51,7 +51,7 @@ def _watch(context: Context, step: Step) -> Step:
     if verdict.kind is Kind.STALLED and _stacks_may_come(context, verdict):
         return step.then(look_again=STACK_SECONDS / 10)
     if verdict.kind is Kind.STALLED:
-        wait = 0.0 if verdict.decisive or incident else _patience(context, verdict)
+        wait = 0.0 if verdict.decisive or incident else patience_left(context, verdict)
         if wait > 0:
             return step.then(look_again=wait)
         trouble = _stall_trouble(context.gang, verdict)
@@ -82,7 +82,8 @@ def _stalled(context: Context, step: Step, verdict: Verdict, trouble: Trouble, i
         step = step.then(event, incident=incident)
     elif verdict.ranks != incident.ranks:
         incident = msgspec.structs.replace(
-            incident, ranks=verdict.ranks, evidence=verdict.evidence, message=verdict.message, node=trouble.node or None
+            incident, ranks=verdict.ranks, fault_class=verdict.fault_class.value, evidence=verdict.evidence,
+            message=verdict.message, node=trouble.node or None,
         )
         step = step.then(incident=incident)
     return _act(context, step, trouble, incident)
@@ -122,10 +123,12 @@ def _stall_trouble(gang: Gang, verdict: Verdict) -> Trouble:
         ranks=verdict.ranks,
         node=nodes.pop() if len(nodes) == 1 else "",
         in_place=not gang.silent,
+        fault_class=verdict.fault_class,
     )
 
 
-def _patience(context: Context, verdict: Verdict) -> float:
+def patience_left(context: Context, verdict: Verdict) -> float:
+    """Seconds for which a stall without decisive evidence is still watched."""
     status = context.status
     saved = status.checkpoint.time if status.checkpoint else status.attempt_started_at
     unsaved = context.now - verdict.still_seconds - parse_time(saved) if saved else 0.0
@@ -147,6 +150,7 @@ def _describe(context: Context, trouble: Trouble, verdict: Verdict) -> Incident:
         ranks=verdict.ranks,
         node=trouble.node or None,
         reason=verdict.reason,
+        fault_class=trouble.fault_class.value,
         message=verdict.message,
         evidence=verdict.evidence,
         action=f"{would}{_action(plan.action, context.status)}",
@@ -167,6 +171,7 @@ def _incident(context: Context, trouble: Trouble) -> Incident:
         ranks=trouble.ranks,
         node=trouble.node or None,
         reason=trouble.reason,
+        fault_class=trouble.fault_class.value,
         message=trouble.message,
         evidence=(trouble.message,),
         action=would,
@@ -184,8 +189,6 @@ def _stepping(context: Context) -> bool:
 
 def _next_deadline(context: Context) -> float | None:
     """Seconds until the first rank could be overdue if nothing more were heard."""
-    left = [
-        context.deadlines[rank.report.phase] - (rank.report.progress_age or 0.0)
-        for rank in context.gang.live if rank.report.phase in context.deadlines
-    ]
+    oldest = context.gang.sums.oldest.items()
+    left = [context.deadlines[phase] - age for phase, age in oldest if phase in context.deadlines]
     return max(0.5, min(left)) if left else None

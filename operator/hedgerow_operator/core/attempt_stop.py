@@ -238,6 +238,7 @@ def _closed(context: Context, step: Step, plan: Stopping) -> Step:
         ranks=incident.ranks if incident else (),
         node=incident.node if incident else None,
         fault=plan.fault,
+        fault_class=incident.fault_class if incident else "Unknown",
         counted=plan.counted,
     )
     ledger = close_attempt(status.ledger, context.gang, context.now)

@@ -3,34 +3,37 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from msgspec import Struct
-
 from hedgerow_operator.core import phrases
 from hedgerow_operator.core.activity import STOPPED_STATES, surely_idle
+from hedgerow_operator.core.collectives import nobody, not_joined
+from hedgerow_operator.core.evidence import Culprit
 from hedgerow_operator.core.gang import RankView
 from hedgerow_operator.core.stacks import Frame, place
 
+__all__ = ["Culprit", "find_culprit", "where"]
+
 NOBODY = "all ranks stand at the same point: the fabric or the storage that they share is the first suspect"
-
-
-class Culprit(Struct, frozen=True, kw_only=True):
-    """The guilty ranks (empty: not told) and why. decisive: acting at once is right, waiting could not clear it up."""
-
-    ranks: tuple[int, ...] = ()
-    why: str
-    decisive: bool = False
 
 
 def find_culprit(live: Sequence[RankView], silent_ranks: Sequence[int]) -> Culprit:
     """The culprit among live ranks that all stand still; ``silent_ranks`` belong to launchers that are not heard."""
     return (
         _stopped(live)
-        or _unequal(live)
+        or _by_reached(_unequal(live), not_joined(live))
         or _silent(silent_ranks)
         or _other_phase(live)
         or _other_stack(live)
+        or nobody(live)
         or Culprit(why=NOBODY)
     )
+
+
+def _by_reached(steps: Culprit | None, collectives: Culprit | None) -> Culprit | None:
+    """Of the ranks that are behind by their steps, those that the others wait for by their collectives. A dump may be
+    older than the standstill: where it names others, the steps count."""
+    if steps is None or (collectives is not None and set(collectives.ranks) <= set(steps.ranks)):
+        return collectives or steps
+    return steps
 
 
 def where(rank: RankView) -> str:

@@ -36,6 +36,7 @@ from hedgerow_operator.core.step import (
 )
 from hedgerow_operator.core.summary import summarize, with_progress
 from hedgerow_operator.core.watching.baseline import decode_baseline, encode_baseline, worth_keeping
+from hedgerow_operator.core.watching.signs import Signs
 
 # Without anything new, a live job is looked at this often.
 RESYNC_SECONDS = 15.0
@@ -57,7 +58,7 @@ def decide(job: TrainingJob, seen: Seen, now: float) -> Plan:
     """What to do, what to write and what to tell. ``now``: seconds since the epoch."""
     gang = gather(job, seen)
     stored = decode_learned(job.metadata.annotations.get(ANNOTATION_LEARNED_DURATIONS))
-    learned = _learn(stored, gang)
+    learned = _learn(stored, gang, seen.signs)
     phases = learned.phases()
     progressed = msgspec.structs.replace(job, status=with_progress(job.status, gang, phases))
     context = Context(
@@ -91,8 +92,10 @@ def refused(job: TrainingJob, message: str, now: float) -> Plan:
     return Plan(status=summarize(context, status), orders=orders_for(context), events=(event,))
 
 
-def _learn(stored: Learned, gang: Gang) -> Learned:
+def _learn(stored: Learned, gang: Gang, signs: Signs | None) -> Learned:
     """What the job has shown, with the durations of the running attempt as far as they are heard."""
+    if signs is not None and signs.durations:
+        return observe(stored, gang.attempt, signs.durations)
     parts = [
         heard.report.durations for heard in gang.launchers.values() if heard.report.attempt == gang.attempt
     ]

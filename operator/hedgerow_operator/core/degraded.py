@@ -89,8 +89,10 @@ def _kept(context: Context, entry: Degradation, sign: Sign | None) -> Degradatio
 
 
 def _nodes(context: Context, sign: Sign) -> tuple[str, ...]:
+    if not sign.ranks:
+        return ()
     named = frozenset(sign.ranks)
-    return tuple(sorted({rank.node for rank in context.gang.ranks if named and rank.rank in named and rank.node}))
+    return tuple(sorted({rank.node for rank in context.gang.ranks if rank.rank in named and rank.node}))
 
 
 def _message(context: Context, sign: Sign) -> str:

@@ -1,6 +1,9 @@
 """The gang of one attempt: what its launchers last said, joined with where their workers run."""
 
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from operator import attrgetter
+from typing import Any
 
 from msgspec import Struct
 
@@ -15,6 +18,7 @@ from hedgerow.wire import (
 )
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.rank_reports import absolute, speaker, with_progress_of
+from hedgerow_operator.core.rank_sums import RankSums, sums_of, together
 from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_SUCCEEDED, Heard, PlacementSeen, Seen, WorkerSeen
 
 # A launcher with live ranks that can reach us is heard within two calm intervals. Where it is refused since its pod is
@@ -47,13 +51,43 @@ class RankView(Struct, frozen=True, kw_only=True):
         return (self.report.exit_age or 0.0) + self.age
 
 
-class Gang(Struct, frozen=True, kw_only=True):
+class Roster(Sequence[RankView]):
+    """The ranks that some launchers report, by global number; written out when somebody asks for one of them."""
+
+    def __init__(self, launchers: Sequence[Heard], nodes: Mapping[int, str], resumed: int) -> None:
+        self._launchers, self._nodes, self._resumed = launchers, nodes, resumed
+        self._views: tuple[RankView, ...] | None = None
+        parts = [heard.sums or sums_of(heard.report.ranks) for heard in launchers]
+        self._sums = together(parts)
+
+    @property
+    def sums(self) -> RankSums:
+        """The sums of all."""
+        return sums_of(view.report for view in self) if self._sums.speaks else self._sums
+
+    def __len__(self) -> int:
+        return self._sums.count
+
+    def __iter__(self) -> Iterator[RankView]:
+        return iter(self._written())
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._written()[index]
+
+    def _written(self) -> tuple[RankView, ...]:
+        if self._views is None:
+            self._views = _views(self._launchers, self._nodes, self._resumed)
+        return self._views
+
+
+class Gang(Struct, frozen=True, kw_only=True, dict=True):
     """Everything known of the current placement's workers.
 
     launchers: newest report by worker. fresh: workers whose launcher was heard within the report timeout.
     ranks: ranks of the current attempt from fresh launchers, by global rank. placement: None when it is not there.
     listened: for so long (listening_seconds) that the silence of a launcher means something. strays: attempts of other
-    placements whose launchers were just heard with ranks alive, whatever the place where they ran shows.
+    placements whose launchers were just heard with ranks alive, whatever the place where they ran shows. resumed: the
+    step that the attempt went on from.
     """
 
     workers: int
@@ -61,26 +95,40 @@ class Gang(Struct, frozen=True, kw_only=True):
     attempt: int
     launchers: dict[int, Heard]
     fresh: frozenset[int]
-    ranks: tuple[RankView, ...]
+    ranks: Sequence[RankView]
     placement: PlacementSeen | None
     listened: bool = True
     listening_seconds: float = 0.0
     strays: tuple[int, ...] = ()
+    resumed: int = 0
+
+    @cached_property
+    def sums(self) -> RankSums:
+        """What all ranks say together."""
+        return self.ranks.sums if isinstance(self.ranks, Roster) else sums_of(rank.report for rank in self.ranks)
+
+    @property
+    def step(self) -> int | None:
+        """The step that every rank has reached, None while some rank names none. Written out ranks count the job's."""
+        written_out = not isinstance(self.ranks, Roster) or self.sums.speaks
+        return self.sums.step(0 if written_out else self.resumed)
 
     @property
     def expected(self) -> int:
         """Number of ranks that the attempt should have."""
         return self.workers * self.ranks_per_worker
 
-    @property
+    @cached_property
     def silent(self) -> tuple[int, ...]:
         """Workers that were not heard within the report timeout."""
         return tuple(worker for worker in range(self.workers) if worker not in self.fresh)
 
-    @property
+    @cached_property
     def live(self) -> tuple[RankView, ...]:
         """Ranks that have not ended."""
-        return tuple(rank for rank in self.ranks if not rank.exited)
+        if self.sums.live == self.sums.count:
+            return tuple(self.ranks)
+        return tuple([rank for rank in self.ranks if not rank.exited])
 
     def report(self, worker: int) -> Report | None:
         """The newest report of this worker's launcher, fresh or not."""
@@ -94,8 +142,12 @@ class Gang(Struct, frozen=True, kw_only=True):
 
     def worker(self, index: int) -> WorkerSeen | None:
         """The pod or process group of this worker, None when there is none."""
-        workers = self.placement.workers if self.placement else ()
-        return next((worker for worker in workers if worker.index == index), None)
+        return self._by_index.get(index)
+
+    @cached_property
+    def _by_index(self) -> dict[int, WorkerSeen]:
+        """Of several with one index the first."""
+        return {worker.index: worker for worker in reversed(self.placement.workers)} if self.placement else {}
 
     def idle(self, worker: int) -> bool:
         """Whether a fresh report says that no rank of any attempt is alive at this worker."""
@@ -137,15 +189,16 @@ def gather(job: TrainingJob, seen: Seen) -> Gang:
         attempt=status.attempt,
         launchers=launchers,
         fresh=fresh,
-        ranks=_ranks(current, nodes, status.resume_step or 0),
+        ranks=Roster(current, nodes, status.resume_step or 0),
         placement=placement,
         listened=seen.listening_seconds >= timeout,
         listening_seconds=seen.listening_seconds,
         strays=_strays(seen, status.placement, STRAY_SECONDS + job.spec.recovery.grace_seconds),
+        resumed=status.resume_step or 0,
     )
 
 
-def _ranks(launchers: list[Heard], nodes: dict[int, str], resumed: int) -> tuple[RankView, ...]:
+def _views(launchers: Sequence[Heard], nodes: Mapping[int, str], resumed: int) -> tuple[RankView, ...]:
     speaks = speaker(report for heard in launchers for report in heard.report.ranks)
     views = []
     for heard in launchers:

@@ -3,7 +3,6 @@
 Unproductive is the time without progress (start-up, stalls, restarts) and the time of steps that were computed twice.
 """
 
-from hedgerow.wire import PHASE_FIRST_STEP, PHASE_INIT
 from hedgerow_operator.api.status import Ledger, StepMillis, TrainingJobStatus
 from hedgerow_operator.api.times import parse_time
 from hedgerow_operator.core.gang import Gang
@@ -15,8 +14,7 @@ def progress_seen(ledger: Ledger, gang: Gang, now: float) -> Ledger:
     """Ends the idle time once every rank of the attempt has made its first step."""
     if ledger.idle_since_millis is None or len(gang.ranks) < gang.expected:
         return ledger
-    starting = (PHASE_INIT, PHASE_FIRST_STEP)
-    if any(rank.exited or rank.report.phase in starting or rank.report.beats == 0 for rank in gang.ranks):
+    if not gang.sums.beating:
         return ledger
     return Ledger(lost_millis=ledger.lost_millis + max(0, round(now * _MILLIS) - ledger.idle_since_millis))
 

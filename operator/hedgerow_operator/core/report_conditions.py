@@ -7,6 +7,7 @@ from hedgerow_operator.api import reasons
 from hedgerow_operator.api.conditions import FALSE, TRUE, UNKNOWN, set_condition
 from hedgerow_operator.api.status import Condition, TrainingJobStatus
 from hedgerow_operator.core import degraded, phrases
+from hedgerow_operator.core.attempt_run import OBSERVE, patience_left
 from hedgerow_operator.core.gang import Gang
 from hedgerow_operator.core.ladder import FAIL, SUSPEND
 from hedgerow_operator.core.resume import misfit
@@ -22,13 +23,11 @@ from hedgerow_operator.core.step import (
     SUSPENDED,
     Context,
 )
-from hedgerow_operator.core.verdict import Kind
+from hedgerow_operator.core.verdict import Kind, Verdict
 
 # A pod that runs this long without any report is cut off, not slow.
 NO_REPORTS_SECONDS = 60.0
 NO_REPORTS_CAUSES = "usual causes: a network policy that forbids it, a proxy, a wrong chart value reportURL"
-# Two evidences, none of them decisive.
-WATCHED = "watched for as long as a restart would cost"
 BLIND = "the place where the workers run cannot be asked; nothing is done meanwhile"
 
 Said = tuple[str, str, str]  # status, reason, message
@@ -69,10 +68,10 @@ def _running(context: Context, status: TrainingJobStatus) -> Said:
 def _running_attempt(gang: Gang, status: TrainingJobStatus) -> Said:
     if not gang.fresh:
         return UNKNOWN, reasons.REPORTS_LOST, "no launcher is heard; the ranks train on, nothing is done meanwhile"
-    message = f"attempt {status.attempt}: {len(gang.live)} of {gang.expected} ranks run"
+    message = f"attempt {status.attempt}: {gang.sums.live} of {gang.expected} ranks run"
     if gang.silent:
         message += f"; {phrases.workers(gang.silent)} cannot be heard"
-    if gang.ranks and any(rank.exited for rank in gang.ranks):
+    if gang.sums.live < gang.sums.count:
         return TRUE, reasons.ENDING, message
     return TRUE, reasons.TRAINING, message
 
@@ -185,8 +184,21 @@ def _stalled(context: Context, status: TrainingJobStatus) -> Said:
     if verdict.kind is Kind.HEALTHY:
         return FALSE, reasons.HEALTHY, verdict.message
     if verdict.kind is Kind.STALLED:
-        return UNKNOWN, reasons.SUSPECT, f"{verdict.message}; {WATCHED}"
-    return UNKNOWN, reasons.SUSPECT if verdict.kind is Kind.SUSPECT else verdict.reason, verdict.message
+        return UNKNOWN, reasons.SUSPECT, f"{_since(context, verdict)}; {_what_comes(context, verdict)}"
+    if verdict.kind is Kind.SUSPECT:
+        return UNKNOWN, reasons.SUSPECT, _since(context, verdict)
+    return UNKNOWN, verdict.reason, verdict.message
+
+
+def _since(context: Context, verdict: Verdict) -> str:
+    return f"last progress at {phrases.clock(context.now - verdict.still_seconds)}: {verdict.message}"
+
+
+def _what_comes(context: Context, verdict: Verdict) -> str:
+    """Two evidences, none of them decisive: watched for as long as a restart would cost."""
+    at = phrases.clock(context.now + patience_left(context, verdict))
+    acts = "would be started" if context.job.spec.recovery.mode == OBSERVE else "starts"
+    return f"unless it comes back, attempt {context.status.attempt + 1} {acts} at about {at}"
 
 
 def _succeeded(status: TrainingJobStatus) -> Said:

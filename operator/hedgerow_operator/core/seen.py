@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from hedgerow.wire import Report
+from hedgerow_operator.core.rank_sums import RankSums
 from hedgerow_operator.core.watching.signs import Signs
 
 WORKER_PENDING = "Pending"  # not placed, or placed and not started yet
@@ -57,10 +58,11 @@ class PlacementSeen(Struct, frozen=True, kw_only=True):
 
 
 class Heard(Struct, frozen=True, kw_only=True):
-    """The newest report of one launcher, and how long ago it arrived (seconds)."""
+    """The newest report of one launcher, how long ago it arrived (seconds), and its sums if they were made then."""
 
     report: Report
     age: float
+    sums: RankSums | None = None
 
 
 class Seen(Struct, frozen=True, kw_only=True):

@@ -111,7 +111,7 @@ class SlowdownWatch:
     def _reset(self) -> None:
         self.slow = None
         self._settled = False
-        self._count = 0
+        self._count: int = 0
         self._fresh = self._standing_out = 0
         self._window: deque[tuple[float, float]] = deque()
         self._block: list[float] = []

@@ -1,6 +1,7 @@
 """One step of a job's state machine: what every stage gets and what it gives."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -26,7 +27,7 @@ SUSPENDED = "Suspended"
 ENDED = "Ended"
 
 
-class Context(Struct, frozen=True, kw_only=True):
+class Context(Struct, frozen=True, kw_only=True, dict=True):
     """Everything a stage decides from. now: seconds since the epoch. deadlines, early_limits: seconds by phase."""
 
     job: TrainingJob
@@ -42,12 +43,12 @@ class Context(Struct, frozen=True, kw_only=True):
         """The status as it was read."""
         return self.job.status
 
-    @property
+    @cached_property
     def verdict(self) -> Verdict:
         """What the progress of the ranks says."""
         return judge(self.gang, self.deadlines, speaks=PHASE_INIT in self.learned)
 
-    @property
+    @cached_property
     def early_verdict(self) -> Verdict | None:
         """A standstill with two evidences before its deadline."""
         return early_verdict(self.gang, self.early_limits, speaks=PHASE_INIT in self.learned)

@@ -56,27 +56,25 @@ def _without_figures(status: TrainingJobStatus) -> TrainingJobStatus:
 
 def with_progress(status: TrainingJobStatus, gang: Gang, learned: Phases) -> TrainingJobStatus:
     """``status`` with the step that every rank of the attempt has reached, and its pace, as far as they are heard."""
-    steps = [rank.report.step for rank in gang.ranks]
-    known = [step for step in steps if step is not None]
-    if not known or len(known) < len(steps):
+    step = gang.step
+    if step is None:
         return status
     return msgspec.structs.replace(
-        status, step=max(min(known), status.resume_step or 0), step_millis=_pace(gang, learned) or status.step_millis
+        status, step=max(step, status.resume_step or 0), step_millis=_pace(gang, learned) or status.step_millis
     )
 
 
 def _pace(gang: Gang, learned: Phases) -> StepMillis | None:
-    medians = sorted(rank.report.step_seconds for rank in gang.ranks if rank.report.step_seconds is not None)
-    if not medians:
+    median = gang.sums.pace
+    if median is None:
         return None
     tail = quantile(learned.get(PHASE_STEP, {}), 0.99)
-    median = medians[len(medians) // 2]
     return StepMillis(median=round(median * _MILLIS), p99=round(max(tail, median) * _MILLIS))
 
 
 def _ranks(context: Context, live: bool) -> RanksStatus:
     gang = context.gang
-    reporting = len(gang.live) if live else 0
+    reporting = gang.sums.live if live else 0
     missing = _missing(gang) if context.status.attempt_stage != ENDED else ()
     return RanksStatus(expected=gang.expected, reporting=reporting, missing=missing,
                        summary=f"{reporting}/{gang.expected}")

@@ -5,6 +5,8 @@ from msgspec import Struct
 from hedgerow.wire import STAGE_STOPPED, STAGE_WAITING, STOP_FENCE, STOP_SIGNAL
 from hedgerow_operator.api import reasons
 from hedgerow_operator.core import phrases
+from hedgerow_operator.core.attribution.fault_class import FaultClass
+from hedgerow_operator.core.exit_class import class_of_exit
 from hedgerow_operator.core.fault_words import FaultKind
 from hedgerow_operator.core.faults import fault_of, first_exit, same_on_all
 from hedgerow_operator.core.gang import Gang, RankView
@@ -20,7 +22,8 @@ class Trouble(Struct, frozen=True, kw_only=True):
 
     in_place: the placement can still carry the next attempt. counted: the restart counts. node: where it happened.
     exclude: the node itself is the suspect at once. fault: application fault in one line. hopeless: a restart cannot
-    help. settled: False while a better account may arrive within EXIT_SETTLE_SECONDS.
+    help. fault_class: what it is put down to. settled: False while a better account may arrive within
+    EXIT_SETTLE_SECONDS.
     """
 
     reason: str
@@ -31,6 +34,7 @@ class Trouble(Struct, frozen=True, kw_only=True):
     counted: bool = True
     exclude: bool = False
     fault: str | None = None
+    fault_class: FaultClass = FaultClass.UNKNOWN
     hopeless: bool = False
     settled: bool = True
 
@@ -69,7 +73,9 @@ def _placement_trouble(gang: Gang) -> Trouble | None:
 
 def _worker_trouble(gang: Gang, begun: bool) -> Trouble | None:
     """The strongest account first: when one worker fails, the others are often being removed because of it."""
-    workers = gang.placement.workers if gang.placement else ()
+    every = gang.placement.workers if gang.placement else ()
+    workers = [worker for worker in every if worker.terminating or worker.disrupted or worker.node_gone
+               or worker.node_silent or worker.phase == WORKER_FAILED]
     for look in (_node_lost, _preempted, _failed, _terminating):
         for worker in workers:
             found = look(gang, worker)
@@ -102,7 +108,7 @@ def _node_lost(gang: Gang, worker: WorkerSeen) -> Trouble | None:
     return Trouble(
         reason=reasons.NODE_LOST,
         message=f"node {worker.node} of {_name(worker)} {state}, its launcher is silent",
-        ranks=gang.ranks_of(worker.index), node=worker.node, exclude=True,
+        ranks=gang.ranks_of(worker.index), node=worker.node, exclude=True, fault_class=FaultClass.HARDWARE,
     )
 
 
@@ -116,7 +122,8 @@ def _preempted(gang: Gang, worker: WorkerSeen) -> Trouble | None:
     if not (worker.disrupted and (worker.terminating or worker.phase == WORKER_FAILED)):
         return None
     return Trouble(reason=reasons.PREEMPTED, message=f"{_name(worker)} was preempted or evicted",
-                   ranks=gang.ranks_of(worker.index), node=worker.node, counted=False)
+                   ranks=gang.ranks_of(worker.index), node=worker.node, counted=False,
+                   fault_class=FaultClass.SCHEDULER)
 
 
 def _failed(gang: Gang, worker: WorkerSeen) -> Trouble | None:
@@ -145,6 +152,7 @@ def _failed_worker(worker: WorkerSeen, name: str, ranks: tuple[int, ...]) -> Tro
         ranks=ranks,
         node=worker.node,
         fault=OUT_OF_MEMORY if worker.exit_reason == OUT_OF_MEMORY else None,
+        fault_class=FaultClass.APPLICATION if worker.exit_reason == OUT_OF_MEMORY else FaultClass.UNKNOWN,
     )
 
 
@@ -182,7 +190,7 @@ def _lost_ranks(gang: Gang) -> Trouble | None:
 
 
 def _exited_rank(gang: Gang) -> Trouble | None:
-    first = first_exit(gang.ranks, EXIT_SETTLE_SECONDS)
+    first = first_exit(gang.ranks, EXIT_SETTLE_SECONDS) if gang.sums.failed else None
     if first is None:
         return None
     everywhere = same_on_all(gang.ranks, gang.expected)
@@ -195,6 +203,7 @@ def _exited_rank(gang: Gang) -> Trouble | None:
         node="" if everywhere else first.node,
         in_place=True,
         fault=everywhere or (fault.text if fault.kind is FaultKind.APPLICATION else None),
+        fault_class=FaultClass.APPLICATION if everywhere else class_of_exit(first.report),
         hopeless=everywhere is not None,
         settled=all_ended or max(rank.exited_seconds for rank in gang.ranks if rank.failed) >= EXIT_SETTLE_SECONDS,
     )

@@ -10,6 +10,7 @@ from hedgerow.wire import PHASE_ENDING, PHASE_INIT, PHASE_STEP
 from hedgerow_operator.api import reasons
 from hedgerow_operator.core import phrases
 from hedgerow_operator.core.activity import ENOUGH_SHARE, Computing, computing, describe, idle_for
+from hedgerow_operator.core.attribution.fault_class import FaultClass
 from hedgerow_operator.core.culprit import Culprit, find_culprit
 from hedgerow_operator.core.gang import Gang, RankView
 
@@ -44,6 +45,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
     decisive: bool = False
     phase: str = ""
     still_seconds: float = 0.0
+    fault_class: FaultClass = FaultClass.UNKNOWN
 
 
 def judge(
@@ -54,11 +56,13 @@ def judge(
     speaks: the job has reported progress in an earlier attempt, so that a start without any is no missing beat().
     unmeasured_factor: how many times a deadline must pass where no second evidence can be had.
     """
-    live = gang.live
-    if not live:
+    if not gang.sums.live:
         return Verdict(kind=Kind.NOT_MEASURED, reason=reasons.NOT_MEASURED, message="no live rank is heard")
-    if any(rank.exited and not rank.failed for rank in gang.ranks):
+    if gang.sums.ended_well:
         return _ending(gang, deadlines)
+    if all(age <= deadlines.get(phase, float("inf")) for phase, age in gang.sums.oldest.items()):
+        return _progressing(gang)
+    live = gang.live
     overdue = [rank for rank in live if _overdue(rank, deadlines)]
     if not overdue:
         return _progressing(gang)
@@ -204,6 +208,7 @@ def _stalled(still: list[RankView], deadlines: Mapping[str, float], culprit: Cul
         ranks=culprit.ranks,
         evidence=evidence,
         decisive=culprit.decisive,
+        fault_class=culprit.fault_class,
         phase=latest.report.phase,
         still_seconds=latest.report.progress_age or 0.0,
     )

@@ -9,6 +9,7 @@ from hedgerow.wire import STAGE_RUNNING, STAGE_STOPPED, STAGE_STOPPING, Answer, 
 from hedgerow_operator.core.noteworthy import look_within
 from hedgerow_operator.core.orders import answer_for
 from hedgerow_operator.core.plan import Orders
+from hedgerow_operator.core.rank_sums import RankSums, sums_of
 from hedgerow_operator.core.seen import Heard
 
 # Launchers of placements that are not current any more are remembered this long, for fencing.
@@ -22,6 +23,7 @@ class _Job:
         self.orders = orders
         self.since = now
         self.heard: dict[tuple[int, int], tuple[Report, float]] = {}
+        self.sums: dict[tuple[int, int], RankSums] = {}
         self.told: dict[tuple[int, int], Mapping[str, float]] = {}
         self.waiting: dict[tuple[int, int], asyncio.Event] = {}
 
@@ -74,6 +76,7 @@ class ReportHub:
         if old is not None and old[0].launcher == report.launcher and old[0].seq >= report.seq:
             return
         job.heard[place] = (report, self._clock())
+        job.sums[place] = sums_of(report.ranks)
         job.wake(place)
         seconds = 0.0 if self.on_heard(report) else look_within(old[0] if old else None, report, job.orders)
         if seconds is not None:
@@ -104,8 +107,10 @@ class ReportHub:
     def heard(self, uid: str) -> tuple[Heard, ...]:
         """The newest report of every launcher of the job, with its age."""
         job, now = self._jobs.get(uid), self._clock()
-        entries = job.heard.values() if job else ()
-        return tuple(Heard(report=report, age=now - at) for report, at in entries)
+        if job is None:
+            return ()
+        entries = job.heard.items()
+        return tuple([Heard(report=report, age=now - at, sums=job.sums[place]) for place, (report, at) in entries])
 
     def publish(self, uid: str, orders: Orders) -> None:
         """Answer the job's launchers so from now on; those that wait are answered at once when it concerns them."""

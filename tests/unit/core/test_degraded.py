@@ -163,7 +163,8 @@ def test_an_alert_that_stops_ends_the_job_with_grace() -> None:
     says = valued(loss=lambda rank, at: "NaN" if at >= 60 else 2.5)
     world = watched(says, **alert(action="Stop")).until(ENDED)
     failed = find_condition(world.status.conditions, "Failed")
-    assert failed is not None and (failed.status, failed.reason) == ("True", reasons.ALERT_STOP)
+    assert failed is not None
+    assert (failed.status, failed.reason) == ("True", reasons.ALERT_STOP)
     assert "alert mine: loss is NaN" in failed.message
     assert (world.status.restarts, world.status.degradations) == (0, ())
 

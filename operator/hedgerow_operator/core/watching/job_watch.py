@@ -9,6 +9,7 @@ from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.watching.alerts import AlertsWatch
 from hedgerow_operator.core.watching.baseline import decode_baseline
 from hedgerow_operator.core.watching.digest import Digest, digest
+from hedgerow_operator.core.watching.duration_sums import DurationSums
 from hedgerow_operator.core.watching.memory import MemoryWatch
 from hedgerow_operator.core.watching.pace import PaceWatch
 from hedgerow_operator.core.watching.signs import Signs
@@ -43,11 +44,13 @@ class JobWatch:
         self._rounds = 0
         self._step = 0
         self._names: frozenset[str] = frozenset()
+        self._durations = DurationSums()
 
     def take(self, report: Report, now: float) -> bool:
         """One report; True when what is unusual has changed, so that the job deserves a look at once."""
         if (report.placement, report.attempt) != self._place or report.stage != STAGE_RUNNING:
             return False
+        self._durations.add(report.worker, report.durations)
         seen = digest(report)
         self._memory.add(report.worker, now, seen)
         self._alerts.add(report, now)
@@ -61,10 +64,10 @@ class JobWatch:
     def signs(self, now: float) -> Signs:
         """What is unusual now."""
         if self._key is None or not self._rounds:
-            return Signs()
+            return Signs(durations=self._durations.total) if self._key is not None else Signs()
         signs = (*self._pace.signs(), *self._memory.signs(), *self._alerts.signs(now))
         judged = self._pace.judged() | self._memory.judged() | self._alerts.judged()
-        return Signs(signs=signs, judged=judged, baseline=self._pace.baseline)
+        return Signs(signs=signs, judged=judged, baseline=self._pace.baseline, durations=self._durations.total)
 
     def _round_is_over(self, now: float) -> bool:
         if self._round_at is None or now < self._round_at:

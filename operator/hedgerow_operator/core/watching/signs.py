@@ -28,9 +28,10 @@ class Baseline(Struct, frozen=True, kw_only=True):
 
 class Signs(Struct, frozen=True, kw_only=True):
     """signs: what is unusual now. judged: names that could be judged, whether unusual or not; of others an open
-    degradation stays as it is. baseline: as learned so far.
+    degradation stays as it is. baseline: as learned so far. durations: those of the attempt, of all launchers together.
     """
 
     signs: tuple[Sign, ...] = ()
     judged: frozenset[str] = frozenset()
     baseline: Baseline = Baseline()
+    durations: dict[str, dict[int, int]] = {}
