@@ -51,8 +51,10 @@ class Session:
         self._metrics = Metrics()
         self._health = Health(time.monotonic)
         self._leader = SoleLeader()
-        engine = Reconciler(self._jobs, lambda job: self._runtime, self._hub, self._leader, time.time, self._metrics)
-        self._queue = WorkQueue(self._health.watching(engine.reconcile), on_error=self._failed)
+        self._engine = Reconciler(
+            self._jobs, lambda job: self._runtime, self._hub, self._leader, time.time, self._metrics
+        )
+        self._queue = WorkQueue(self._health.watching(self._engine.reconcile), on_error=self._failed)
         self._interrupted = False
         self._killed = asyncio.Event()
 
@@ -60,7 +62,7 @@ class Session:
         """Apply and run the jobs; the exit code. Raises StateError."""
         stored = [self._apply(job) for job in jobs]
         before = {key_of(job) for job in stored if is_finished(job)}
-        self._hub.on_report = self._heard
+        self._hub.on_report, self._hub.on_heard = self._heard, self._engine.hear
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
             loop.add_signal_handler(number, self._signalled)

@@ -108,12 +108,14 @@ class AlertWatch:
 
 
 class AlertsWatch:
-    """All alerts of a job; one of the spec takes the place of a built-in one of its name."""
+    """All alerts of a job; one of the spec takes the place of a built-in one of its name, or on the same."""
 
     def __init__(self, specs: tuple[AlertSpec, ...]) -> None:
         own = {spec.name for spec in specs}
+        watched = {(spec.metric, spec.when) for spec in specs}
         self._asked = [AlertWatch(spec) for spec in specs]
-        self._watches = [*self._asked, *(AlertWatch(spec) for spec in BUILT_IN if spec.name not in own)]
+        self._watches = [*self._asked, *(AlertWatch(spec) for spec in BUILT_IN
+                                         if spec.name not in own and (spec.metric, spec.when) not in watched)]
         self._told: set[str] = set()
         self._training_since: float | None = None
 

@@ -10,9 +10,10 @@ def decode_baseline(text: str | None) -> Baseline:
     if not text:
         return Baseline()
     try:
-        return msgspec.json.decode(text, type=Baseline)
+        found = msgspec.json.decode(text, type=Baseline)
     except msgspec.MsgspecError:
         return Baseline()
+    return found if min((*found.steps, *found.communication), default=1.0) > 0.0 else Baseline()
 
 
 def encode_baseline(baseline: Baseline) -> str:

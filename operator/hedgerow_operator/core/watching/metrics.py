@@ -1,5 +1,6 @@
 """The numbers that a rank's report tells, by the names that alerts use."""
 
+import math
 from collections.abc import Iterable, Iterator
 
 from hedgerow.wire import RankReport
@@ -8,12 +9,13 @@ STEP_SECONDS = "step_seconds"
 MEMORY_BYTES = "memory_bytes"
 COMMUNICATION_SECONDS = "communication_seconds"
 COMMUNICATION_SHARE = "communication_share"
+_NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def metric(rank: RankReport, name: str) -> float | None:
     """The newest value of this name, NaN and infinite ones too; None: the rank does not tell it."""
     if name in rank.not_finite:
-        return float(rank.not_finite[name])
+        return _NOT_FINITE.get(rank.not_finite[name])
     if name in rank.values:
         return rank.values[name]
     if name == MEMORY_BYTES:
