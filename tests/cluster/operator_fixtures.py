@@ -6,14 +6,18 @@ import pytest
 
 from tests.cluster.scenario.jobs import Job
 from tests.cluster.scenario.manifests import in_pods, quickstart
-from tests.cluster.scenario.operators import InstalledOperator
+from tests.cluster.scenario.operators import NODE, InstalledOperator
 from tests.cluster.scenario.places import restricted_namespace
 from tests.cluster.scenario.ranks import AttemptWatch
 from tests.cluster.testbed import hedgerow
 from tests.cluster.testbed.cluster import Cluster
 
-# An address where nobody answers (RFC 5737), in place of the report server's.
-ASTRAY = {"hostAliases": [{"ip": "192.0.2.1", "hostnames": [f"{hedgerow.RELEASE}.{hedgerow.NAMESPACE}.svc"]}]}
+# An address where nobody answers (RFC 5737), in place of the report server's; on the node that no test takes away.
+ASTRAY = {
+    "hostAliases": [{"ip": "192.0.2.1", "hostnames": [f"{hedgerow.RELEASE}.{hedgerow.NAMESPACE}.svc"]}],
+    "nodeSelector": {"kubernetes.io/hostname": NODE},
+    "affinity": None,
+}
 
 
 @pytest.fixture(scope="session")

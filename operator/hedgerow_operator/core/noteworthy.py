@@ -2,7 +2,7 @@
 
 from hedgerow.wire import RankReport, Report
 from hedgerow_operator.core.activity import STOPPED_STATES
-from hedgerow_operator.core.plan import CALM_INTERVAL_SECONDS, Orders
+from hedgerow_operator.core.plan import BUSY_INTERVAL_SECONDS, Orders
 
 # Launchers of a gang report together; one look sees them all.
 NEWS_SECONDS = 0.03
@@ -17,7 +17,7 @@ def look_within(old: Report | None, new: Report, orders: Orders) -> float | None
     """
     if old is None or old.launcher != new.launcher or _is_news(old, new, orders):
         return NEWS_SECONDS
-    if orders.interval_seconds < CALM_INTERVAL_SECONDS or any(_unusual(rank, orders) for rank in new.ranks):
+    if orders.interval_seconds <= BUSY_INTERVAL_SECONDS or any(_unusual(rank, orders) for rank in new.ranks):
         return UNUSUAL_SECONDS
     return None
 

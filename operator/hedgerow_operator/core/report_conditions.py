@@ -6,6 +6,7 @@ from hedgerow_operator.api import conditions as kinds
 from hedgerow_operator.api import reasons
 from hedgerow_operator.api.conditions import FALSE, TRUE, UNKNOWN, set_condition
 from hedgerow_operator.api.status import Condition, TrainingJobStatus
+from hedgerow_operator.api.times import parse_optional_time
 from hedgerow_operator.core import degraded, phrases
 from hedgerow_operator.core.attempt_run import OBSERVE, patience_left
 from hedgerow_operator.core.gang import Gang
@@ -86,7 +87,7 @@ def _not_running(context: Context, status: TrainingJobStatus) -> Said:
         return FALSE, reasons.RESTARTING, f"attempt {status.attempt} is being stopped: {plan.message if plan else ''}"
     if stage == REMOVING:
         return FALSE, reasons.FENCING, _leftovers(context.gang)
-    if status.next_start_at and stage in (PLACING, GATHERING):
+    if stage in (PLACING, GATHERING) and (parse_optional_time(status.next_start_at) or 0.0) > context.now:
         return FALSE, reasons.BACKING_OFF, f"attempt {status.attempt} starts at {status.next_start_at} at the earliest"
     if stage == STARTING:
         return FALSE, reasons.STARTING, f"the ranks of attempt {status.attempt} are being started"

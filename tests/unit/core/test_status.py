@@ -67,6 +67,8 @@ TOLD: dict[str, tuple[TrainingJobStatus, str, str, str]] = {
         decided(GATHERING, report=UNREADABLE), "Running", "Starting", reasons.NOT_MEASURED),
     "a wait before the next start": (
         decided(PLACING, next_start_at=format_time(NOW + 60)), "Running", "Starting", reasons.BACKING_OFF),
+    "silence beyond that wait": (
+        decided(GATHERING, next_start_at=format_time(NOW - 60)), "Running", "Starting", reasons.NO_REPORTS),
     "suspended": (decided(SUSPENDED, spec={"suspend": True}), "Suspended", "Suspended", reasons.SUSPENDED),
     "failed": (
         decided(ENDED, stopping=Stopping(action="Fail", reason=reasons.APPLICATION_FAULT, since=format_time(NOW)),

@@ -140,6 +140,14 @@ def test_the_job_is_looked_at_for(case: str) -> None:
     assert hub.woken == ([] if within is None else [within])
 
 
+def test_a_short_fence_makes_reports_more_frequent_and_not_more_urgent() -> None:
+    hub = Hub()
+    hub.hub.publish(UID, orders(interval_seconds=2 * BUSY_INTERVAL_SECONDS))
+    hub.receive(seq=1)
+    hub.receive(seq=2)
+    assert hub.woken == [NEWS_SECONDS]
+
+
 def test_while_something_is_decided_reports_without_news_bring_one_look_a_second() -> None:
     hub = Hub()
     hub.hub.publish(UID, orders(interval_seconds=BUSY_INTERVAL_SECONDS))
