@@ -9,6 +9,7 @@ from detection_parts.stream import Exit, Interval, Look, Odd, Shape
 from hedgerow import wire
 from hedgerow.durations import Histogram, add
 from hedgerow_operator.core.plan import CALM_INTERVAL_SECONDS
+from hedgerow_operator.core.rank_sums import sums_of
 from hedgerow_operator.core.seen import WORKER_RUNNING, Heard, PlacementSeen, WorkerSeen
 
 UID = "11111111-2222-3333-4444-555555555555"
@@ -87,7 +88,9 @@ class Pretended:
                     for rank in range(first, first + self.shape.per_worker)
                 ]
                 self.heard[worker] = (self._report(worker, ranks), now)
-        return tuple(Heard(report=report, age=now - at) for report, at in self.heard.values())
+        return tuple(
+            Heard(report=report, age=now - at, sums=sums_of(report.ranks)) for report, at in self.heard.values()
+        )
 
     def _fell_silent(self, worker: int, interval: Interval, since: float) -> None:
         """Its last report came in calm, on average half an interval before; such looks are left out here."""

@@ -156,7 +156,7 @@ class Run:
         """When to look at a job that goes on. A stream whose steps count is heard as often as they change."""
         shape = self.outcome.shape
         if self.outcome.kind.watched:
-            return max(CALM_INTERVAL_SECONDS, shape.seconds)
+            return max(CALM_INTERVAL_SECONDS, (4.0 if shape.large else 1.0) * shape.seconds)
         return max(plan.requeue_after or 15.0, (60.0 if shape.large else 10.0) * shape.seconds)
 
     def _keep(self, plan: Plan) -> None:
@@ -209,7 +209,7 @@ def run(kind: Kind, shape: Shape) -> Outcome:
 
 def _watched(status: TrainingJobStatus) -> bool:
     condition = find_condition(status.conditions, STALLED)
-    return condition is not None and condition.message.endswith(WATCHED)
+    return condition is not None and WATCHED in condition.message
 
 
 def _job(kind: Kind, shape: Shape) -> TrainingJob:

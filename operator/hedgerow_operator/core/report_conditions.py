@@ -29,6 +29,8 @@ from hedgerow_operator.core.verdict import Kind, Verdict
 # A pod that runs this long without any report is cut off, not slow.
 NO_REPORTS_SECONDS = 60.0
 NO_REPORTS_CAUSES = "usual causes: a network policy that forbids it, a proxy, a wrong chart value reportURL"
+# Begins what is said of a standstill with two evidences, none of them decisive.
+WATCHED = "unless it comes back"
 BLIND = "the place where the workers run cannot be asked; nothing is done meanwhile"
 
 Said = tuple[str, str, str]  # status, reason, message
@@ -199,7 +201,7 @@ def _what_comes(context: Context, verdict: Verdict) -> str:
     """Two evidences, none of them decisive: watched for as long as a restart would cost."""
     at = phrases.clock(context.now + patience_left(context, verdict))
     acts = "would be started" if context.job.spec.recovery.mode == OBSERVE else "starts"
-    return f"unless it comes back, attempt {context.status.attempt + 1} {acts} at about {at}"
+    return f"{WATCHED}, attempt {context.status.attempt + 1} {acts} at about {at}"
 
 
 def _succeeded(status: TrainingJobStatus) -> Said:
