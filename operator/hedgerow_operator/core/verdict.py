@@ -100,9 +100,10 @@ def _progressing(gang: Gang) -> Verdict:
 
 def _some_overdue(gang: Gang, overdue: list[RankView], deadlines: Mapping[str, float]) -> Verdict:
     """Peers go on: a rank alone is stalled only when it is far behind and does nothing."""
+    ahead = _furthest(gang, deadlines)
     alone = [
         rank for rank in overdue
-        if _overdue(rank, deadlines, ALONE_FACTOR) and _frozen(rank, deadlines) and _left_behind(rank, gang, deadlines)
+        if _step(rank) + ALONE_STEPS <= ahead and _overdue(rank, deadlines, ALONE_FACTOR) and _frozen(rank, deadlines)
     ]
     if not alone:
         return _progressing(gang)
@@ -111,13 +112,14 @@ def _some_overdue(gang: Gang, overdue: list[RankView], deadlines: Mapping[str, f
     return _stalled(alone, deadlines, culprit)
 
 
-def _left_behind(rank: RankView, gang: Gang, deadlines: Mapping[str, float]) -> bool:
-    """Whether peers step on without this rank; peers that only have a longer deadline (they save, say) do not."""
-    step = -1 if rank.report.step is None else rank.report.step
-    return any(
-        peer.report.step is not None and peer.report.step >= step + ALONE_STEPS
-        for peer in gang.live if peer.report.phase == PHASE_STEP and not _overdue(peer, deadlines)
-    )
+def _furthest(gang: Gang, deadlines: Mapping[str, float]) -> int:
+    """The step of the peers that step on; those that only have a longer deadline (they save, say) do not."""
+    stepping = (peer for peer in gang.live if peer.report.phase == PHASE_STEP and not _overdue(peer, deadlines))
+    return max((_step(peer) for peer in stepping), default=-1)
+
+
+def _step(rank: RankView) -> int:
+    return -1 if rank.report.step is None else rank.report.step
 
 
 def _ending(gang: Gang, deadlines: Mapping[str, float]) -> Verdict:

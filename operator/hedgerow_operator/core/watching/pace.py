@@ -18,7 +18,7 @@ COMMUNICATION_SHARE = 0.01
 # Up to so many ranks each is compared with the others; beyond, the slowest of each worker.
 MOST_COMPARED = 512
 LEAST_COMPARED = 4
-# A rank that was behind the others from the start is told of after so many rounds.
+# A rank that is behind the others is told of after so many rounds: by then its window is another one.
 PEER_ROUNDS = 12
 PEER_SHARE = 0.25
 BASELINE_BLOCKS = 32
@@ -36,7 +36,7 @@ class PaceWatch:
         )
         self._stragglers = StragglerWatch()
         self._straggling: dict[str, float] = {}
-        self._behind: dict[str, int] = {}
+        self._behind: dict[str, int] = {}  # in how many rounds in a row
         self._load = baseline.load
         self._seconds = self._measured = 0.0
         self._named: dict[int, float] = {}
@@ -100,12 +100,14 @@ class PaceWatch:
         behind = [key for key, seconds in samples.items() if seconds >= FACTOR * middle]
         if len(behind) > PEER_SHARE * len(samples):
             behind = []
-        self._behind = {key: self._behind.get(key, 0) + 1 for key in behind}
+        told = {key for key in self._straggling if self._behind.get(key, 0) >= PEER_ROUNDS}
+        clearly = {key for key, factor in self._straggling.items() if factor >= FACTOR}
+        self._behind = {key: self._behind.get(key, 0) + 1 for key in {*behind, *clearly, *told}}
 
     def _slow_ranks(self) -> dict[int, float]:
-        by_past = {self._ranks[key]: factor for key, factor in self._straggling.items() if key in self._ranks}
-        always = {self._ranks[key]: 0.0 for key, rounds in self._behind.items() if rounds >= PEER_ROUNDS}
-        return always | by_past
+        """Rank -> how many times its own pace it takes; 0.0: it was never as fast as the others."""
+        lasting = [key for key, rounds in self._behind.items() if rounds >= PEER_ROUNDS and key in self._ranks]
+        return {self._ranks[key]: self._straggling.get(key, 0.0) for key in lasting}
 
     def _who_differs(self, slow: Slow) -> dict[int, float]:
         """Ranks that compute longer than they did, while most others do not."""
