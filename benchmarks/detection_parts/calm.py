@@ -94,7 +94,7 @@ def _ramp(shape: Shape, chance: Random) -> Stream:
             yield Interval(pace(shape, chance) * 1.25**growth, values={"batch_size": size})
 
 
-@calm.add("output in blocks", Wanted.CALM)
+@calm.add("output in blocks", Wanted.CALM, watched=True)
 def _blocks(shape: Shape, chance: Random) -> Stream:
     for interval in healthy(shape, chance, source="Log"):
         steps = chance.randrange(20, 60) if interval.phase == "step" else interval.steps

@@ -137,12 +137,12 @@ class Run:
         outcome, now = self.outcome, self._now
         self._watch.follow(self._job)
         heard = self._pretended.listen(interval, since, now, self._deadlines)
-        for entry in heard:
+        for entry in heard if outcome.kind.watched else ():
             if entry.age == 0.0:
                 self._watch.take(entry.report, now)
         seen = Seen(
             placements=self._pretended.placements(interval, since, now), heard=heard,
-            listening_seconds=now - self._listening, signs=self._watch.signs(now),
+            listening_seconds=now - self._listening, signs=self._watch.signs(now) if outcome.kind.watched else None,
         )
         plan = decide(self._job, seen, now + interval.shift)
         outcome.decisions += 1
