@@ -16,11 +16,21 @@ def progress_seen(ledger: Ledger, gang: Gang, now: float) -> Ledger:
         return ledger
     if not gang.sums.beating:
         return ledger
-    return Ledger(lost_millis=ledger.lost_millis + max(0, round(now * _MILLIS) - ledger.idle_since_millis))
+    first_step = round((now - _stepping_seconds(gang)) * _MILLIS)
+    return Ledger(lost_millis=ledger.lost_millis + max(0, first_step - ledger.idle_since_millis))
+
+
+def _stepping_seconds(gang: Gang) -> float:
+    """About how long every rank has been stepping: the first report of it comes later than the first step."""
+    return min(
+        max(0, rank.report.beats - 1) * (rank.report.step_seconds or 0.0) + (rank.report.progress_age or 0.0) + rank.age
+        for rank in gang.ranks
+    )
 
 
 def close_attempt(ledger: Ledger, gang: Gang, now: float) -> Ledger:
     """Starts the idle time at the last progress that any rank of the attempt made."""
+    ledger = progress_seen(ledger, gang, now)
     if ledger.idle_since_millis is not None:
         return ledger
     ages = [(rank.report.progress_age or 0.0) + rank.age for rank in gang.ranks]

@@ -13,7 +13,9 @@ IDLE = Ledger(lost_millis=5000, idle_since_millis=round((NOW - 20) * 1000))
 
 
 def test_idle_time_ends_with_the_first_step_of_every_rank() -> None:
-    assert progress_seen(IDLE, make_gang(make_rank(0), make_rank(1)), NOW) == Ledger(lost_millis=25000)
+    stepping = 36 * 0.1 + 0.1 + 0.5  # steps since the first, time since the last, age of the report
+    heard_late = progress_seen(IDLE, make_gang(make_rank(0), make_rank(1)), NOW)
+    assert heard_late == Ledger(lost_millis=5000 + round((20 - stepping) * 1000))
 
 
 NOT_YET = {
@@ -35,7 +37,13 @@ def test_idle_time_begins_with_the_last_progress_that_any_rank_made() -> None:
 
 
 def test_it_begins_once() -> None:
-    assert close_attempt(IDLE, make_gang(frozen(0)), NOW) == IDLE
+    assert close_attempt(IDLE, make_gang(frozen(0, beats=0, step=None, phase="init")), NOW) == IDLE
+
+
+def test_what_was_computed_before_a_hang_counts_although_it_was_never_heard_of() -> None:
+    ledger = close_attempt(IDLE, make_gang(frozen(0, age=10.0)), NOW)
+    assert ledger == Ledger(lost_millis=5000 + round((20 - 3.6 - 10.5) * 1000),
+                            idle_since_millis=round((NOW - 10.5) * 1000))
 
 
 def test_steps_that_are_computed_twice_are_lost_at_the_pace_of_the_job() -> None:
