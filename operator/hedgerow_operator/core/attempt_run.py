@@ -33,7 +33,7 @@ def running(context: Context) -> Step:
     step = step.then(ledger=progress_seen(context.status.ledger, context.gang, context.now))
     if context.seen.placements is None:
         return step
-    trouble = find_trouble(context.gang, starting=True, running=not starting)
+    trouble = find_trouble(context.gang, starting=True, running=not starting, deadlines=context.deadlines)
     if trouble and not trouble.settled:
         return step.then(look_again=EXIT_SETTLE_SECONDS / 4)
     if trouble:

@@ -1,5 +1,9 @@
 """What ends an attempt besides a stall: ranks that exited, workers and nodes that are gone, preemption."""
 
+import functools
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from msgspec import Struct
 
 from hedgerow.wire import STAGE_STOPPED, STAGE_WAITING, STOP_FENCE, STOP_SIGNAL
@@ -39,15 +43,18 @@ class Trouble(Struct, frozen=True, kw_only=True):
     settled: bool = True
 
 
-def find_trouble(gang: Gang, starting: bool, running: bool) -> Trouble | None:
+def find_trouble(
+    gang: Gang, starting: bool, running: bool, deadlines: Mapping[str, float] = MappingProxyType({})
+) -> Trouble | None:
     """The first trouble that there is.
 
     starting: launchers were told to start the attempt; running: every one of them was seen to have done so.
+    deadlines: seconds by phase; a phase that is not among them is never overdue.
     """
     begun = starting or running
     return (
         _placement_trouble(gang)
-        or _worker_trouble(gang, begun)
+        or _worker_trouble(gang, begun, deadlines)
         or (_lost_ranks(gang) if running else None)
         or (_rank_trouble(gang) if begun else None)
     )
@@ -71,12 +78,13 @@ def _placement_trouble(gang: Gang) -> Trouble | None:
     return None
 
 
-def _worker_trouble(gang: Gang, begun: bool) -> Trouble | None:
+def _worker_trouble(gang: Gang, begun: bool, deadlines: Mapping[str, float]) -> Trouble | None:
     """The strongest account first: when one worker fails, the others are often being removed because of it."""
     every = gang.placement.workers if gang.placement else ()
     workers = [worker for worker in every if worker.terminating or worker.disrupted or worker.node_gone
                or worker.node_silent or worker.phase == WORKER_FAILED]
-    for look in (_node_lost, _preempted, _failed, _terminating):
+    waited_for = functools.partial(_node_lost, deadlines=deadlines)
+    for look in (waited_for, _preempted, _failed, _terminating):
         for worker in workers:
             found = look(gang, worker)
             if found:
@@ -96,13 +104,13 @@ def _missing(gang: Gang) -> list[int]:
     return [index for index in range(gang.workers) if gang.worker(index) is None]
 
 
-def _node_lost(gang: Gang, worker: WorkerSeen) -> Trouble | None:
+def _node_lost(gang: Gang, worker: WorkerSeen, deadlines: Mapping[str, float]) -> Trouble | None:
     """A node that cannot be asked may still train. It counts as lost when its launcher is silent too, and the place has
-    given the worker up, or the others show that it does not train: they are heard, and stand still since.
+    given the worker up, or the others show that it does not train: they are heard, and all stand still too long.
     """
     if not gang.listened or worker.index in gang.fresh:
         return None
-    if not (worker.node_gone or (worker.node_silent and (worker.terminating or _missed(gang, worker)))):
+    if not (worker.node_gone or (worker.node_silent and (worker.terminating or _missed(gang, deadlines)))):
         return None
     state = "is gone" if worker.node_gone else "cannot be asked"
     return Trouble(
@@ -112,10 +120,12 @@ def _node_lost(gang: Gang, worker: WorkerSeen) -> Trouble | None:
     )
 
 
-def _missed(gang: Gang, worker: WorkerSeen) -> bool:
-    """Whether other launchers are heard, and none of their ranks has progressed since this worker's was heard."""
-    silence = gang.silence(worker.index)
-    return bool(gang.fresh) and all((rank.report.progress_age or 0.0) + rank.age >= silence for rank in gang.live)
+def _missed(gang: Gang, deadlines: Mapping[str, float]) -> bool:
+    """Whether other launchers are heard, and the deadline of every rank of theirs has passed: a gang of long steps that
+    goes on beyond our sight must not be taken for one that waits."""
+    return bool(gang.fresh) and all(
+        (rank.report.progress_age or 0.0) > deadlines.get(rank.report.phase, float("inf")) for rank in gang.live
+    )
 
 
 def _preempted(gang: Gang, worker: WorkerSeen) -> Trouble | None:

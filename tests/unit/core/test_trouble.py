@@ -18,7 +18,7 @@ GONE_QUIET = 60.0
 
 def look(gang: Gang, *, starting: bool = True, running: bool = True) -> Trouble | None:
     """The trouble of a running attempt."""
-    return find_trouble(gang, starting=starting, running=running)
+    return find_trouble(gang, starting=starting, running=running, deadlines={"step": 60.0})
 
 
 def gang_of(*ranks: wire.RankReport, worker: dict[str, Any], silent: bool = False, **placement: Any) -> Gang:
@@ -40,6 +40,10 @@ WORKERS: dict[str, tuple[Gang, str | None, dict[str, Any]]] = {
     "a silent node whose launcher is silent too, and the others wait": (
         gang_of(WAITS, worker={"node_silent": True}, silent=True), reasons.NODE_LOST,
         {"exclude": True, "counted": True, "node": "node2", "ranks": (1,), "in_place": False}),
+    "the same inside the deadline of a long step is no trouble: it may be training": (
+        gang_of(make_rank(0, progress_age=55.0), worker={"node_silent": True}, silent=True), None, {}),
+    "the same in a phase that nobody has a limit for is no trouble": (
+        gang_of(make_rank(0, progress_age=999.0, phase="upload"), worker={"node_silent": True}, silent=True), None, {}),
     "the same while the others go on is no trouble: it must be training": (
         gang_of(make_rank(0, progress_age=1.0), worker={"node_silent": True}, silent=True), None, {}),
     "a silent node that the place has given up": (
