@@ -27,6 +27,8 @@ from hedgerow_operator.server.health import Health
 from hedgerow_operator.server.metrics import Metrics
 
 _LOOK_SECONDS = 0.2
+# A terminal and a wrapper (timeout, make) may both pass one Ctrl-C on.
+_SAME_PRESS_SECONDS = 0.5
 _FIRST_LOOK_SECONDS = 5.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -55,7 +57,7 @@ class Session:
             self._jobs, lambda job: self._runtime, self._hub, self._leader, time.time, self._metrics
         )
         self._queue = WorkQueue(self._health.watching(self._engine.reconcile), on_error=self._failed)
-        self._interrupted = False
+        self._interrupted, self._interrupted_at = False, 0.0
         self._killed = asyncio.Event()
 
     async def run(self, jobs: Sequence[TrainingJob]) -> int:
@@ -140,11 +142,13 @@ class Session:
         return all(placement.ended for placement in seen)
 
     def _signalled(self) -> None:
+        if self._interrupted and time.monotonic() - self._interrupted_at < _SAME_PRESS_SECONDS:
+            return
         if self._interrupted:
             self._view.note("killing everything")
             self._killed.set()
             return
-        self._interrupted = True
+        self._interrupted, self._interrupted_at = True, time.monotonic()
         self._view.note("stopping the ranks (once more to kill them at once); the same command goes on from here")
         self._jobs.interrupt()
         self._look_at_all()

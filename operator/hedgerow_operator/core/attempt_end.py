@@ -24,7 +24,8 @@ def reported_finished(gang: Gang) -> bool:
 
 def succeed(context: Context) -> Step:
     """The job has succeeded."""
-    message = f"all {phrases.ranks(range(context.gang.expected))} finished"
+    every = "all " if context.gang.expected > 1 else ""
+    message = f"{every}{phrases.ranks(range(context.gang.expected))} finished"
     return Step(status=context.status).then(
         Event(reason=reasons.ALL_RANKS_FINISHED, message=message),
         attempt_stage=ENDED,

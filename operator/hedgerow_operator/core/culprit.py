@@ -12,6 +12,7 @@ from hedgerow_operator.core.stacks import Frame, place
 
 __all__ = ["Culprit", "find_culprit", "where"]
 
+NOT_YET = "which rank is at fault cannot be told before it is seen where each of them stands"
 NOBODY = "all ranks stand at the same point: the fabric or the storage that they share is the first suspect"
 
 
@@ -24,7 +25,7 @@ def find_culprit(live: Sequence[RankView], silent_ranks: Sequence[int]) -> Culpr
         or _other_phase(live)
         or _other_stack(live)
         or nobody(live)
-        or Culprit(why=NOBODY)
+        or Culprit(why=NOBODY if all(rank.report.stack for rank in live) else NOT_YET)
     )
 
 

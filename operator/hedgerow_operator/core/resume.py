@@ -58,8 +58,11 @@ def judge_progress(context: Context, scans: Sequence[CheckpointScan]) -> Step:
     if last is None:
         return step
     step = step.then(progress_judged=last.attempt)
-    if not last.counted or context.job.spec.checkpoint is None:
+    if not last.counted:
         return step
+    if context.job.spec.checkpoint is None:
+        # Nothing is ever saved: an attempt that made a step did what it could, one that made none is no progress.
+        return step.then(no_progress=status.no_progress + 1 if last.last_step is None else 0)
     step = _mark_bad(step, last)
     newest = choose(scans).chosen
     if newest is not None and newest.step > _number(last.from_step):

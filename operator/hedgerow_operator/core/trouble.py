@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
-from hedgerow.wire import STAGE_STOPPED, STAGE_WAITING, STOP_FENCE, STOP_SIGNAL
+from hedgerow.wire import STAGE_STOPPED, STAGE_WAITING, STOP_FENCE, STOP_SIGNAL, RankReport
 from hedgerow_operator.api import reasons
 from hedgerow_operator.core import phrases
 from hedgerow_operator.core.attribution.fault_class import FaultClass
@@ -19,6 +19,10 @@ from hedgerow_operator.core.seen import WORKER_FAILED, WorkerSeen
 # Reports of other launchers about an earlier exit may still be on their way.
 EXIT_SETTLE_SECONDS = 1.0
 OUT_OF_MEMORY = "OOMKilled"
+# As a shell and the launcher say it: the command cannot be run, or does not exist.
+CANNOT_RUN = (126, 127)
+
+_MAX_SAID = 200
 
 
 class Trouble(Struct, frozen=True, kw_only=True):
@@ -214,9 +218,13 @@ def _exited_rank(gang: Gang) -> Trouble | None:
         in_place=True,
         fault=everywhere or (fault.text if fault.kind is FaultKind.APPLICATION else None),
         fault_class=FaultClass.APPLICATION if everywhere else class_of_exit(first.report),
-        hopeless=everywhere is not None,
+        hopeless=everywhere is not None or _cannot_run(first.report),
         settled=all_ended or max(rank.exited_seconds for rank in gang.ranks if rank.failed) >= EXIT_SETTLE_SECONDS,
     )
+
+
+def _cannot_run(report: RankReport) -> bool:
+    return report.exit_code in CANNOT_RUN and report.beats == 0
 
 
 def _exit_message(first: RankView, everywhere: str | None, fault: str) -> str:
@@ -225,7 +233,14 @@ def _exit_message(first: RankView, everywhere: str | None, fault: str) -> str:
         return f"every rank ended with the same exception: {everywhere}"
     how = f"by signal {report.exit_signal}" if report.exit_signal is not None else f"with code {report.exit_code}"
     step = f" at step {report.step}" if report.step is not None else ""
-    return f"rank {first.rank} exited {how}{step}" + (f": {fault}" if fault else "")
+    said = fault or ("" if report.exit_signal is not None else _last_line(report))
+    return f"rank {first.rank} exited {how}{step}" + (f": {said}" if said else "")
+
+
+def _last_line(report: RankReport) -> str:
+    """The last thing that the rank printed: without an exception it is the best account that there is."""
+    lines = [line.strip() for line in report.output_tail if line.strip()]
+    return lines[-1][:_MAX_SAID] if lines else ""
 
 
 def _ranks_of(gang: Gang, workers: list[int]) -> tuple[int, ...]:

@@ -126,15 +126,26 @@ def _ending(gang: Gang, deadlines: Mapping[str, float]) -> Verdict:
     """Some ranks have ended well. The others get the time of the phase ``ending``, or of their own if that is longer,
     from the last sign of progress: a step of theirs, or the end of another.
     """
+    ended = phrases.ranks(rank.rank for rank in gang.ranks if rank.exited)
+    last = max(_step(rank) for rank in gang.ranks if rank.exited)
+    behind = [rank for rank in gang.live if _step(rank) + ALONE_STEPS <= last and _stands(rank, deadlines)]
+    if behind:
+        names = phrases.ranks(rank.rank for rank in behind)
+        why = f"{ended} ended with exit code 0 after step {last}, which {names} never reached"
+        return _stalled(behind, deadlines, Culprit(ranks=tuple(rank.rank for rank in behind), why=why))
     newest = min(rank.exited_seconds for rank in gang.ranks if rank.exited and not rank.failed)
     limit = deadlines.get(PHASE_ENDING, float("inf"))
     live = [_as_ending(rank, newest, limit, deadlines) for rank in gang.live]
-    if not all(_overdue(rank, deadlines) for rank in live):
-        return _progressing(gang)
-    ended = phrases.ranks(rank.rank for rank in gang.ranks if rank.exited)
     numbers = tuple(rank.rank for rank in live)
+    if not all(_overdue(rank, deadlines) for rank in live):
+        message = f"{ended} ended with exit code 0, {phrases.ranks(numbers)} may take {phrases.seconds(limit)} to end"
+        return Verdict(kind=Kind.HEALTHY, reason=reasons.HEALTHY, message=message)
     culprit = Culprit(ranks=numbers, why=f"{ended} ended with exit code 0, {phrases.ranks(numbers)} did not end")
     return _all_still(gang, live, deadlines, culprit)
+
+
+def _stands(rank: RankView, deadlines: Mapping[str, float]) -> bool:
+    return _overdue(rank, deadlines) and _frozen(rank, deadlines)
 
 
 def _as_ending(rank: RankView, newest: float, limit: float, deadlines: Mapping[str, float]) -> RankView:

@@ -161,3 +161,11 @@ def test_without_a_checkpoint_all_steps_are_lost() -> None:
     status = TrainingJobStatus(attempt=2, history=(entry(last_step=37),), resume_from="/c/10")
     chosen = choose_checkpoint(Step(status=status), []).status
     assert (chosen.resume_step, chosen.resume_from, chosen.lost_steps) == (None, None, 38)
+
+
+@pytest.mark.parametrize(("last_step", "no_progress"), [(None, 3), (7, 0)])
+def test_a_job_that_saves_nothing_makes_no_progress_when_it_makes_no_step(
+    last_step: int | None, no_progress: int
+) -> None:
+    status = {"no_progress": 2, "history": (entry(last_step=last_step),)}
+    assert judge_progress(context([None], status, checkpoint=None), []).status.no_progress == no_progress

@@ -165,6 +165,15 @@ EXITS: dict[str, tuple[list[wire.RankReport], dict[str, Any]]] = {
     "a rank that was killed": (
         [make_rank(0), exited(1, None, exit_signal=9, output_tail=VALUE)],
         {"fault": None, "message": "rank 1 exited by signal 9 at step 37"}),
+    "a rank without an exception is told by the last thing that it printed": (
+        [make_rank(0), exited(1, 2, output_tail=["python3: can't open file 'trian.py'", ""])],
+        {"fault": None, "hopeless": False,
+         "message": "rank 1 exited with code 2 at step 37: python3: can't open file 'trian.py'"}),
+    "a command that cannot be run will not run the next time either": (
+        [make_rank(0), exited(1, 127, beats=0, step=None, output_tail=["'pyton3' cannot be started"])],
+        {"hopeless": True, "message": "rank 1 exited with code 127: 'pyton3' cannot be started"}),
+    "the same code after steps were made is the script's own": (
+        [make_rank(0), exited(1, 127)], {"hopeless": False}),
     "every rank with the same exception": (
         [exited(0, output_tail=VALUE), exited(1, output_tail=VALUE)],
         {"ranks": (), "node": "", "hopeless": True, "fault": "ValueError: x"}),

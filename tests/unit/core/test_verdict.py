@@ -142,3 +142,20 @@ def test_the_ranks_that_do_not_end_are_named() -> None:
     verdict = judge(make_gang(exited(0, 0, ago=700.0), frozen(1, age=700.0)), {**DEADLINES, "ending": 600.0})
     assert (verdict.ranks, verdict.evidence[1]) == (
         (1,), "rank 0 ended with exit code 0, rank 1 did not end")
+
+
+def test_a_rank_that_stands_steps_before_the_end_of_the_others_is_judged_by_its_own_deadline() -> None:
+    ended = [exited(0, 0, ago=20.0, step=80), exited(2, 0, ago=20.0, step=80)]
+    verdict = judge(make_gang(ended[0], frozen(1, age=30.0, step=29), ended[1]), {**DEADLINES, "ending": 600.0})
+    assert (verdict.kind, verdict.ranks) == (Kind.STALLED, (1,))
+    assert "ranks 0 and 2 ended with exit code 0 after step 80, which rank 1 never reached" in verdict.message
+
+
+def test_while_others_may_take_their_time_to_end_it_says_so() -> None:
+    verdict = judge(make_gang(exited(0, 0, ago=20.0), frozen(1, age=30.0)), {**DEADLINES, "ending": 600.0})
+    assert verdict.message == "rank 0 ended with exit code 0, rank 1 may take 10 min to end"
+
+
+def test_nobody_is_suspected_before_it_is_seen_where_ranks_stand() -> None:
+    verdict = judge(make_gang(frozen(0), frozen(1)), DEADLINES)
+    assert "cannot be told before it is seen where each of them stands" in verdict.message

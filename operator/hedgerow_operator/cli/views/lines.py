@@ -17,16 +17,19 @@ class Lines:
     def __init__(self, clock: Callable[[], float], write: Callable[[str], None]) -> None:
         self._clock = clock
         self._write = write
-        self._conditions: dict[str, dict[str, str]] = {}
+        self._conditions: dict[str, dict[str, tuple[str, str]]] = {}
 
     def changed(self, job: TrainingJob) -> None:
         """See View."""
         name = f"{job.metadata.namespace}/{job.metadata.name}"
         before = self._conditions.get(name, {})
-        now: dict[str, str] = {condition.type: condition.status for condition in job.status.conditions}
+        now: dict[str, tuple[str, str]] = {
+            condition.type: (condition.status, condition.reason if condition.status != _UNREMARKABLE else "")
+            for condition in job.status.conditions
+        }
         self._conditions[name] = now
         for condition in job.status.conditions:
-            if before.get(condition.type, _UNREMARKABLE) != now[condition.type]:
+            if before.get(condition.type, (_UNREMARKABLE, "")) != now[condition.type]:
                 self._line(name, condition_text(condition))
 
     def happened(self, job: TrainingJob, event: Event) -> None:
