@@ -74,7 +74,7 @@ async def test_only_the_token_of_the_job_that_is_reported_is_believed(tmp_path: 
     token, other = ensure_token(paths, KEY), ensure_token(paths, JobKey("default", "other"))
     files = TokenFiles(paths, {"uid-1": KEY, "uid-2": JobKey("default", "other")}.get)
     await files.check(token, report())
-    for wrong in (other, token[:-1], "", None, "ünicode"):
+    for wrong in (other, token[:-1], "", None, "ünicode", "\udcff\udcfe"):
         with pytest.raises(Denied) as denied:
             await files.check(wrong, report())
         assert token not in str(denied.value)

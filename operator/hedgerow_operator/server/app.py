@@ -9,6 +9,7 @@ from aiohttp import web
 from hedgerow.wire import REPORTS_PATH, Answer, Report
 from hedgerow_operator.reconcile.ports import Leadership, Unreachable
 from hedgerow_operator.server.auth import Authenticator, Denied
+from hedgerow_operator.server.connections import CLIENTS_FAULTS, Runner
 from hedgerow_operator.server.decoding import Malformed, decode_report
 from hedgerow_operator.server.health import Health
 from hedgerow_operator.server.metrics import CONTENT_TYPE, Metrics
@@ -66,7 +67,7 @@ def make_app(
 
 def make_runner(app: web.Application) -> web.AppRunner:
     """Runs ``app``; idle and half-open connections are closed, and held answers end with their client."""
-    return web.AppRunner(app, access_log=None, handler_cancellation=True, keepalive_timeout=75.0, shutdown_timeout=2.0)
+    return Runner(app, access_log=None, handler_cancellation=True, keepalive_timeout=75.0, shutdown_timeout=2.0)
 
 
 def _probe(trouble: str | None) -> web.Response:
@@ -103,6 +104,8 @@ class _Reports:
         token = _bearer_token(request)
         if token is None:
             raise Refusal(401, 'the request carries no token; send the header "Authorization: Bearer TOKEN"')
+        if not token.isascii():
+            raise Refusal(401, "the token is not one that was given out: those are ASCII text")
         body = await _read(request)
         try:
             report = decode_report(body)
@@ -134,5 +137,7 @@ async def _read(request: web.Request) -> bytes:
             return await request.read()
     except web.HTTPRequestEntityTooLarge:
         raise Refusal(413, f"the report is larger than {MAX_REPORT_BYTES} bytes") from None
+    except CLIENTS_FAULTS:
+        raise Refusal(400, "the body is cut off or not encoded as Content-Encoding says; send plain JSON") from None
     except TimeoutError:
         raise Refusal(408, f"the report did not arrive within {READ_SECONDS:.0f} s") from None

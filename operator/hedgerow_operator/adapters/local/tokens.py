@@ -32,7 +32,9 @@ class TokenFiles:
         """See server.auth.Authenticator."""
         key = self._key_of(report.job.uid)
         expected = None if key is None else read_text(self._paths.token(key))
-        if not token or not expected or not hmac.compare_digest(token.encode(), expected.strip().encode()):
+        # Bytes of a header that are no text arrive as lone surrogates.
+        given = (token or "").encode(errors="surrogateescape")
+        if not given or not expected or not hmac.compare_digest(given, expected.strip().encode()):
             raise Denied("the token is not the one of the job that the report names")
         if key != JobKey(report.job.namespace, report.job.name):
             raise Denied("the report names one job by its uid and another by its name", identified=True)
