@@ -81,8 +81,8 @@ class SlowdownWatch:
 
     @property
     def settled(self) -> bool:
-        """Whether a whole window has been compared: what is not slow by then is not."""
-        return self.ready and self._settled
+        """Whether a whole window has been compared, and does not stand out: what is not slow by then is not."""
+        return self.ready and self._settled and (self.slow is not None or not self._standing_out)
 
     @property
     def ready(self) -> bool:

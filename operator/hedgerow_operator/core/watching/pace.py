@@ -11,6 +11,8 @@ from hedgerow_operator.core.stragglers import FACTOR, StragglerWatch
 from hedgerow_operator.core.watching.digest import Digest
 from hedgerow_operator.core.watching.signs import MOST_RANKS, Baseline, Sign
 
+# A launcher tells the median of its last 33 steps: until a third of them are new, it says the same thing again.
+FRESH_STEPS = 11
 # Communication is measured once a minute.
 MINUTE_BY_MINUTE = Sampling(warm_up=1, least_baseline=5, least_window=3, block=8)
 # Communication that grew by less than this share of a step slows nothing down.
@@ -39,6 +41,7 @@ class PaceWatch:
         self._behind: dict[str, int] = {}  # in how many rounds in a row
         self._load = baseline.load
         self._seconds = self._measured = 0.0
+        self._fed = float("-inf")
         self._named: dict[int, float] = {}
         self._ranks: dict[str, int] = {}
 
@@ -63,7 +66,9 @@ class PaceWatch:
         self._seconds = statistics.median(paces)
         self._load = next((entry.load for entry in digests.values() if entry.load), ())
         was_slow = self._steps.slow is not None
-        self._steps.add(now, self._seconds, self._load)
+        if now - self._fed >= FRESH_STEPS * self._seconds:
+            self._fed = now
+            self._steps.add(now, self._seconds, self._load)
         self._compare(_own(digests))
         if self._steps.slow is not None and not was_slow:
             self._named = self._who_differs(self._steps.slow)
