@@ -129,6 +129,8 @@ async def test_a_creation_that_was_cut_short_is_completed(world: World) -> None:
     record = read_record(path)
     assert record is not None
     write_record(path, type(record)(**{**record_fields(record), "launchers": {0: record.launchers[0]}}))
+    world.runtime.close()
+    world.runtime = world.controller()
     send_signal([m.identity for m in members(world.job.metadata.uid) if m.worker == 1], signal.SIGKILL)
     await until(lambda: {m.worker for m in members(world.job.metadata.uid)} == {0})
     assert [worker.phase for worker in (await world.placement()).workers] == [WORKER_RUNNING] * 2
@@ -242,3 +244,13 @@ def stubborn(job: TrainingJob) -> subprocess.Popen[bytes]:
 
 def record_fields(record: object) -> dict[str, object]:
     return {name: getattr(record, name) for name in record.__struct_fields__}  # type: ignore[attr-defined]
+
+
+async def test_what_happens_to_the_record_of_a_running_placement_does_not_hide_it(world: World) -> None:
+    await world.runtime.create(world.job, 1, ())
+    await until(lambda: len(world.launchers()) == 2)
+    world.paths.record(key_of(world.job), 1).write_text("{")
+    assert [worker.phase for worker in (await world.placement()).workers] == [WORKER_RUNNING] * 2
+    await world.runtime.remove(world.job, 1, ("worker-0", "worker-1"))
+    await gone(world, world.job)
+    assert members(world.job.metadata.uid) == []

@@ -1,6 +1,8 @@
 """`hedgerow local`: reads the manifests, takes the state directory, runs the session."""
 
 import asyncio
+import contextlib
+import os
 import sys
 import time
 from pathlib import Path
@@ -10,7 +12,7 @@ import msgspec
 
 from hedgerow_operator.adapters.local.errors import StateError
 from hedgerow_operator.adapters.local.lock import locked
-from hedgerow_operator.adapters.local.paths import StatePaths
+from hedgerow_operator.adapters.local.paths import RESERVED_NAMES, StatePaths
 from hedgerow_operator.api.manifests import FoundJob, Manifests, load_manifests
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.cli.output import write
@@ -62,8 +64,15 @@ def _resolved(found: FoundJob) -> TrainingJob:
             f"{found.where}: {job.metadata.name} has spec.kubernetes and runs on a cluster; "
             "run `kubectl apply` on it there, or write spec.local instead to run it here"
         )
-    folder = (found.folder / job.spec.local.working_dir).resolve()
-    if not folder.is_dir():
+    if job.metadata.namespace in RESERVED_NAMES:
+        raise click.ClickException(
+            f"{found.where}: metadata.namespace: {job.metadata.namespace} is the name of a file in the state "
+            "directory; write another namespace"
+        )
+    folder = found.folder / job.spec.local.working_dir
+    with contextlib.suppress(OSError, RuntimeError):  # a name too long, links in a circle
+        folder = folder.resolve()
+    if not os.path.isdir(folder):
         raise click.ClickException(
             f"{found.where}: spec.local.workingDir: there is no directory {folder}; "
             "write one that exists, absolute or relative to the manifest"

@@ -59,9 +59,12 @@ class Session:
         self._queue = WorkQueue(self._health.watching(self._engine.reconcile), on_error=self._failed)
         self._interrupted, self._interrupted_at = False, 0.0
         self._killed = asyncio.Event()
+        self._hindrance = ""
 
     async def run(self, jobs: Sequence[TrainingJob]) -> int:
         """Apply and run the jobs; the exit code. Raises StateError."""
+        if self._paths.address.is_dir():
+            raise StateError(f"{self._paths.address} is a directory where a file must be; move it away")
         stored = [self._apply(job) for job in jobs]
         before = {key_of(job) for job in stored if is_finished(job)}
         self._hub.on_report, self._hub.on_heard = self._heard, self._engine.hear
@@ -137,9 +140,16 @@ class Session:
             return False
         try:
             seen = [placement for job in jobs for placement in await self._runtime.placements(job)]
-        except Unreachable:
+        except Unreachable as error:
+            self._hindered(str(error))
             return False
         return all(placement.ended for placement in seen)
+
+    def _hindered(self, sentence: str) -> None:
+        """Say once what keeps a finished run from ending."""
+        if sentence != self._hindrance:
+            self._hindrance = sentence
+            self._view.note(f"{sentence}; will try again")
 
     def _signalled(self) -> None:
         if self._interrupted and time.monotonic() - self._interrupted_at < _SAME_PRESS_SECONDS:

@@ -6,13 +6,18 @@ from hedgerow_operator.api.labels import TRAINING_JOB_KIND
 from hedgerow_operator.reconcile.ports import JobKey
 
 
+# Files beside the folders of the namespaces.
+_LOCK, _ADDRESS = "lock", "address"
+RESERVED_NAMES = (_LOCK, _ADDRESS)
+
+
 class StatePaths:
     """Names of all files of one state directory."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.absolute()
-        self.lock = self.root / "lock"
-        self.address = self.root / "address"
+        self.lock = self.root / _LOCK
+        self.address = self.root / _ADDRESS
 
     def object(self, key: JobKey) -> Path:
         """The whole job object, as YAML."""

@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -10,6 +10,7 @@ from msgspec import Struct
 from hedgerow import environment
 
 _PROC = Path("/proc")
+_DIGITS = 9
 
 
 class Identity(Struct, frozen=True):
@@ -26,6 +27,29 @@ class Member(Struct, frozen=True):
     placement: int
     worker: int
     is_rank: bool
+
+
+class ForeignTo(Struct, frozen=True):
+    """What tells processes of an earlier job from those of this one. token, checkpoints: what both would write to."""
+
+    uid: str
+    namespace: str
+    name: str
+    token: str
+    checkpoints: str | None
+
+    def is_foreign(self, variables: Mapping[str, str]) -> bool:
+        """Whether a process with these variables belongs to another job of the same name in the same place."""
+        if variables.get(environment.JOB_UID, self.uid) == self.uid:
+            return False
+        if (variables.get(environment.JOB_NAMESPACE), variables.get(environment.JOB_NAME)) != (
+            self.namespace,
+            self.name,
+        ):
+            return False
+        return _same_path(variables.get(environment.TOKEN_FILE), self.token) or _same_path(
+            variables.get(environment.CHECKPOINT_DIRECTORY), self.checkpoints
+        )
 
 
 def boot_id() -> str:
@@ -54,6 +78,14 @@ def members(uid: str) -> list[Member]:
     return [member for pid in _pids() if (member := _member(pid, uid)) is not None]
 
 
+def strangers(job: ForeignTo) -> list[Identity]:
+    """Live processes of a job of this name in this place that has another uid: launchers, or ranks left without."""
+    found = [(pid, variables) for pid in _pids() if job.is_foreign(variables := _environment(pid))]
+    launchers = [pid for pid, variables in found if environment.ATTEMPT not in variables]
+    pids = launchers or [pid for pid, _ in found]
+    return [identity for pid in pids if (identity := identify(pid)) is not None]
+
+
 def send_signal(targets: Iterable[Identity], number: signal.Signals) -> None:
     """Signal each target that still lives; never a process that got its number later."""
     for target in targets:
@@ -75,22 +107,29 @@ def _pids() -> Iterator[int]:
 
 
 def _member(pid: int, uid: str) -> Member | None:
-    try:
-        block = (_PROC / str(pid) / "environ").read_bytes()
-    except OSError:  # gone, or another user's
-        return None
-    if f"{environment.JOB_UID}={uid}\0".encode() not in block:
-        return None
-    variables = dict(entry.split(b"=", 1) for entry in block.split(b"\0") if b"=" in entry)
-    if variables.get(environment.JOB_UID.encode()) != uid.encode():
+    variables = _environment(pid)
+    if variables.get(environment.JOB_UID) != uid:
         return None
     identity = identify(pid)
     if identity is None:
         return None
     placement, worker = _number(variables, environment.PLACEMENT), _number(variables, environment.WORKER)
-    return Member(identity, placement, worker, is_rank=environment.ATTEMPT.encode() in variables)
+    return Member(identity, placement, worker, is_rank=environment.ATTEMPT in variables)
 
 
-def _number(variables: dict[bytes, bytes], name: str) -> int:
-    text = variables.get(name.encode(), b"")
-    return int(text) if text.isdigit() else 0
+def _environment(pid: int) -> dict[str, str]:
+    """Variables that a process was started with; none when it is gone or another user's."""
+    try:
+        block = os.fsdecode((_PROC / str(pid) / "environ").read_bytes())
+    except OSError:
+        return {}
+    return dict(entry.split("=", 1) for entry in block.split("\0") if "=" in entry)
+
+
+def _same_path(one: str | None, other: str | None) -> bool:
+    return bool(one) and bool(other) and os.path.realpath(str(one)) == os.path.realpath(str(other))
+
+
+def _number(variables: dict[str, str], name: str) -> int:
+    text = variables.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _DIGITS else 0

@@ -5,6 +5,7 @@ between starting and recording one never starts it twice.
 """
 
 import asyncio
+import errno
 import os
 import signal
 from collections.abc import Callable
@@ -17,9 +18,10 @@ from hedgerow_operator.adapters.local.archive import ensure_archive
 from hedgerow_operator.adapters.local.errors import StateError
 from hedgerow_operator.adapters.local.file_jobs import key_of
 from hedgerow_operator.adapters.local.files import read_text
-from hedgerow_operator.adapters.local.launch import SHELL, command_line, launcher_environment
+from hedgerow_operator.adapters.local.launch import SHELL, checkpoint_directory, command_line, launcher_environment
 from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.adapters.local.processes import (
+    ForeignTo,
     Identity,
     Member,
     boot_id,
@@ -27,8 +29,9 @@ from hedgerow_operator.adapters.local.processes import (
     is_alive,
     members,
     send_signal,
+    strangers,
 )
-from hedgerow_operator.adapters.local.records import Record, boottime, read_record, write_record
+from hedgerow_operator.adapters.local.records import Record, Records, boottime
 from hedgerow_operator.adapters.local.seen import placement_seen
 from hedgerow_operator.adapters.local.tokens import ensure_token
 from hedgerow_operator.adapters.local.watch import ProcessWatch
@@ -51,15 +54,29 @@ class LocalRuntime:
         self._clock = clock
         self._on_change = on_change
         self._boot = boot_id()
+        self._kept = Records(paths)
         self._archive = ensure_archive(paths)
         self._children: set[int] = set()
         self._watch = ProcessWatch()
         self._adopted: set[str] = set()
 
     def check(self, job: TrainingJob) -> None:
-        """Raises StateError when what is written down about the job's placements cannot be read."""
-        for path in self._paths.records(key_of(job)):
-            read_record(path)
+        """Raises StateError when the job's files cannot be used, or an earlier job of its name still runs here."""
+        key = key_of(job)
+        self._kept.of(key)
+        try:
+            ensure_token(self._paths, key)
+        except (OSError, UnicodeDecodeError) as error:
+            raise StateError(f"{self._paths.token(key)} cannot be used ({error}); give another --state-dir") from None
+        here = ForeignTo(
+            job.metadata.uid, key.namespace, key.name, str(self._paths.token(key)), checkpoint_directory(job)
+        )
+        pids = " ".join(str(identity.pid) for identity in strangers(here))
+        if pids:
+            raise StateError(
+                f"an earlier job {key.namespace}/{key.name} still runs here, and two at once would write over each "
+                f"other's checkpoints; stop its processes first: kill {pids}"
+            )
 
     def close(self) -> None:
         """Stop watching; launchers live on."""
@@ -86,7 +103,7 @@ class LocalRuntime:
             boot=self._boot,
             created=self._clock(),
         )
-        write_record(self._paths.record(key_of(job), attempt), record)
+        self._kept.write(key_of(job), record)
         alive = self._alive(record, await self._members(job))
         record, _ = self._complete(job, record, alive)
         self._watch_all(job, record)
@@ -101,7 +118,7 @@ class LocalRuntime:
         if record.asked is None:
             send_signal([member.identity for member in found if not member.is_rank], signal.SIGTERM)
             record = msgspec.structs.replace(record, asked=boottime())
-            write_record(self._paths.record(key_of(job), attempt), record)
+            self._kept.write(key_of(job), record)
             asyncio.get_running_loop().call_later(_patience(job), self._on_change, key_of(job))
         send_signal([member.identity for member in found if member.worker in forced], signal.SIGKILL)
 
@@ -109,7 +126,7 @@ class LocalRuntime:
         """One placement; None, and its record deleted, once it was asked to go and nothing of it lives."""
         alive = self._alive(record, found)
         if record.asked is not None and not alive:
-            self._paths.record(key_of(job), record.attempt).unlink(missing_ok=True)
+            self._kept.drop(key_of(job), record.attempt)
             return None
         if record.asked is not None and boottime() - record.asked >= _patience(job):
             doomed = [member.identity for member in found or () if member.placement == record.attempt]
@@ -145,11 +162,10 @@ class LocalRuntime:
 
     def _records(self, job: TrainingJob) -> list[Record]:
         try:
-            records = [read_record(path) for path in self._paths.records(key_of(job))]
+            records = self._kept.of(key_of(job))
         except StateError as error:
             raise Unreachable(str(error)) from None
-        mine = [record for record in records if record is not None and record.uid == job.metadata.uid]
-        return sorted(mine, key=lambda record: record.attempt)
+        return [record for record in records if record.uid == job.metadata.uid]
 
     def _adopt(self, job: TrainingJob, found: list[Member] | None) -> None:
         """Records for processes that live without one, once for each job."""
@@ -163,7 +179,7 @@ class LocalRuntime:
                 boot=self._boot,
                 created=self._clock(),
             )
-            write_record(self._paths.record(key_of(job), attempt), record)
+            self._kept.write(key_of(job), record)
 
     def _complete(self, job: TrainingJob, record: Record, alive: set[int]) -> tuple[Record, set[int]]:
         """Start the workers of the placement that never were; each is recorded before the next is started."""
@@ -173,7 +189,7 @@ class LocalRuntime:
                 continue
             launcher = self._start(job, record.attempt, worker)
             record = msgspec.structs.replace(record, launchers={**record.launchers, worker: launcher})
-            write_record(self._paths.record(key_of(job), record.attempt), record)
+            self._kept.write(key_of(job), record)
             started.add(worker)
         return record, started
 
@@ -183,14 +199,20 @@ class LocalRuntime:
         if not os.path.isdir(job.spec.local.working_dir):
             raise Refused(f"worker {worker} cannot be started: there is no directory {job.spec.local.working_dir}")
         # Descriptors close themselves at exec; until then the child holds the lock on the state directory.
-        pid = os.posix_spawn(
-            SHELL,
-            command_line(job.spec.local, self._archive, self._paths.exit_code(key, attempt, worker)),
-            launcher_environment(job, attempt, worker, self._paths, os.environ),
-            file_actions=_standard_streams(self._paths.log(key, attempt, worker)),
-            setsid=True,
-            setsigdef=_IGNORED_BY_PYTHON,
-        )
+        try:
+            pid = os.posix_spawn(
+                SHELL,
+                command_line(job.spec.local, self._archive, self._paths.exit_code(key, attempt, worker)),
+                launcher_environment(job, attempt, worker, self._paths, os.environ),
+                file_actions=_standard_streams(self._paths.log(key, attempt, worker)),
+                setsid=True,
+                setsigdef=_IGNORED_BY_PYTHON,
+            )
+        except ValueError as error:  # command or variables that no process can have
+            raise Refused(f"worker {worker} cannot be started: {error}") from None
+        except OSError as error:
+            refusal = Refused if error.errno == errno.E2BIG else Unreachable
+            raise refusal(f"worker {worker} cannot be started: {error.strerror}") from None
         self._children.add(pid)
         return identify(pid) or Identity(pid, 0)
 

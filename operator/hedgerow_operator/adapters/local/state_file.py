@@ -13,7 +13,12 @@ from hedgerow_operator.api.yaml_text import YAMLTextError, read_documents
 
 def read_job(path: Path) -> TrainingJob | None:
     """The job in a state file, None when there is no file. Raises StateError for one that hedgerow did not write."""
-    text = read_text(path)
+    try:
+        text = read_text(path)
+    except UnicodeDecodeError as error:
+        raise _corrupt(path, f"byte {error.start} is not UTF-8") from None
+    except OSError as error:
+        raise StateError(f"{path} cannot be read: {error.strerror}; give another --state-dir") from None
     if text is None:
         return None
     try:
@@ -40,5 +45,6 @@ def write_job(path: Path, job: TrainingJob) -> None:
 
 def _corrupt(path: Path, why: str) -> StateError:
     return StateError(
-        f"{path} is damaged ({why}); it was left as it is: put it right, or delete it to begin the job anew"
+        f"{path} is damaged ({why}); it was left as it is: put it right, or, to begin the job anew, "
+        "stop its ranks first and then delete the file"
     )
