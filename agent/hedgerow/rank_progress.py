@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Dict, Optional, Tuple
+from typing import Dict, Optional, Tuple
 
 from hedgerow import environment, record, values
 from hedgerow.communication_report import communication_report
@@ -21,7 +21,7 @@ class RankProgress:
 
     def __init__(self, path: str, log: Optional[RankLog], source: str) -> None:
         now = time.monotonic_ns()
-        self._map: Any = record.open_for_reading(path)
+        self._record = record.RecordFile(path)
         self._beats = Progress(now)
         self._beats_count = source in environment.LIBRARY_SOURCES
         self._log = log
@@ -41,16 +41,19 @@ class RankProgress:
 
     def look(self) -> bool:
         """Take in what was beaten and printed; True when there was progress."""
-        reading = record.read(self._map, self._beats.boundaries)
-        self.writer_pid = reading.pid
-        beaten = self._beats_count and self._beats.fold(reading)
+        copy = self._record.copy()
+        beaten = False
+        if copy is not None:
+            reading = record.read(copy.buffer, self._beats.boundaries, copy.count_after)
+            self.writer_pid = reading.pid
+            beaten = self._beats_count and self._beats.fold(reading)
         printed = self._log is not None and self._lines.fold(self._log.take())
         return beaten or (printed and self._lines_count)
 
     def numbers(self) -> Tuple[Dict[str, float], Dict[str, str]]:
         """The newest value of each name, and those that are not finite as words; what the script says comes first."""
         told = dict(self._lines.values)
-        for name, value in values.read(self._map).items():
+        for name, value in self._values().items():
             if not name.startswith(values.OWN_PREFIX):
                 told[name] = value.number
         words = {name: values.word(number) for name, number in told.items()}
@@ -59,7 +62,7 @@ class RankProgress:
 
     def communication(self) -> Optional[CommunicationReport]:
         """Time in collectives as the rank measured it."""
-        return communication_report(values.read(self._map), time.monotonic_ns())
+        return communication_report(self._values(), time.monotonic_ns())
 
     def unread_bytes(self) -> int:
         """Output that came too fast to be read."""
@@ -67,7 +70,11 @@ class RankProgress:
 
     def close(self) -> None:
         """Let go of the file."""
-        self._map.close()
+        self._record.close()
+
+    def _values(self) -> Dict[str, values.Value]:
+        copy = self._record.copy()
+        return {} if copy is None else values.read(copy.buffer)
 
     @property
     def _lines_count(self) -> bool:

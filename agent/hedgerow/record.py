@@ -1,4 +1,4 @@
-"""The mapped heartbeat file: its layout, and how the launcher reads what a rank writes into it without locks.
+"""The heartbeat file, which a rank maps: its layout, and how the launcher reads what is written into it without locks.
 
 Bytes 0-63 are the header (magic, count of boundaries, pid of the writer), then a table of phase names, then a ring
 of the newest boundaries, then a table of values (module ``values``). The count is the sequence lock: a writer fills
@@ -8,9 +8,11 @@ overwritten in between. Each entry carries its own number, so that a torn one is
 
 from __future__ import annotations
 
-import mmap
+import os
 import struct
 from typing import Any, List, NamedTuple, Optional
+
+from hedgerow.regular_file import open_raw
 
 MAGIC = b"HGHEART2"
 COUNT = struct.Struct("=Q")
@@ -58,20 +60,43 @@ def create(path: str) -> None:
         file.write(MAGIC.ljust(SIZE, b"\0"))
 
 
-def open_for_reading(path: str) -> Any:
-    """The file as a read-only map."""
-    with open(path, "rb") as file:
-        return mmap.mmap(file.fileno(), SIZE, access=mmap.ACCESS_READ)
+class Copy(NamedTuple):
+    """What the file held, and the count of boundaries just after it was copied."""
+
+    buffer: bytes
+    count_after: int
 
 
-def read(buffer: Any, seen: int) -> Reading:
-    """The boundaries numbered ``seen`` and above that the ring still holds, oldest first."""
+class RecordFile:
+    """The file as its launcher reads it: by copies. A map would kill the launcher when a rank cuts the file short."""
+
+    def __init__(self, path: str) -> None:
+        self._file = open_raw(path)
+
+    def copy(self) -> Optional[Copy]:
+        """What it holds now; None when it has been cut short."""
+        buffer = os.pread(self._file.fileno(), SIZE, 0)
+        count = os.pread(self._file.fileno(), COUNT.size, COUNT_OFFSET)
+        if len(buffer) < SIZE or len(count) < COUNT.size:
+            return None
+        return Copy(buffer, COUNT.unpack(count)[0])
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+
+def read(buffer: Any, seen: int, count_after: Optional[int] = None) -> Reading:
+    """The boundaries numbered ``seen`` and above that the ring still holds, oldest first.
+
+    count_after: of a copy; None for a buffer that the writer itself writes into.
+    """
     before = COUNT.unpack_from(buffer, COUNT_OFFSET)[0]
     pid = PID.unpack_from(buffer, PID_OFFSET)[0] or None
     # The slot after the newest may be half-written at any time: it is never trusted.
     first = max(seen, before - RING_LENGTH + 1, 0)
     entries = [_entry(buffer, number) for number in range(first, before)]
-    after = COUNT.unpack_from(buffer, COUNT_OFFSET)[0]
+    after = COUNT.unpack_from(buffer, COUNT_OFFSET)[0] if count_after is None else count_after
     intact = [e for e in entries if e is not None and e.number > after - RING_LENGTH]
     return Reading(before, pid, intact)
 

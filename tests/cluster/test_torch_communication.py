@@ -29,7 +29,7 @@ for _ in range(60):
     model(torch.randn(8, 500)).sum().backward()
     dist.all_reduce(torch.zeros(1))
     optimizer.step()
-table = values.read(record.open_for_reading(os.environ["HEDGEROW_HEARTBEAT"]))
+table = values.read(open(os.environ["HEDGEROW_HEARTBEAT"], "rb").read())
 print("told", rank, json.dumps({{name: value.number for name, value in table.items()}}), flush=True)
 """
 RESTRICTED = {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}

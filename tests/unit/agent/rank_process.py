@@ -28,7 +28,7 @@ def run_rank(
     done = subprocess.run([interpreter, "-c", code], env=environment, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    return record.read(record.open_for_reading(str(heartbeat)), 0)
+    return record.read(heartbeat.read_bytes(), 0)
 
 
 def steps(reading: record.Reading) -> list[int | None]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow import communication, record, values
+from hedgerow import communication, values
 from hedgerow.communication import WINDOW_SECONDS, Meter
 from hedgerow.communication_report import KIND, SECONDS, SHARE
 from tests.unit.agent.rank_process import PACKAGES, run_rank
@@ -144,7 +144,7 @@ for _ in range(10):
 @pytest.mark.parametrize("source", ["Auto", "Library", "Log"])
 def test_models_and_calls_are_found_without_a_line_in_the_script(tmp_path: Path, torch: str, source: str) -> None:
     run_rank(tmp_path, HOOKED, path=(PACKAGES / torch,), HEDGEROW_HEARTBEAT_SOURCE=source)
-    table = values.read(record.open_for_reading(str(tmp_path / "heartbeat")))
+    table = values.read((tmp_path / "heartbeat").read_bytes())
     assert table[KIND].number == 3
     assert 0.05 <= table[SECONDS].number < 0.2, "40 ms of the model and 10 ms of the call"
     assert table[SHARE].number > 0.9

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
+import os
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +57,22 @@ class Bench:
                 self.writer.beat(number, None, SOURCE_TORCH if act == "torch" else SOURCE_LIBRARY)
 
 
+OpenBench = Callable[[str], Bench]
+
+
+@pytest.fixture
+def open_bench(tmp_path: Path) -> Iterator[OpenBench]:
+    """A bench for a source, which is closed at the end."""
+    with contextlib.ExitStack() as benches:
+
+        def build(source: str) -> Bench:
+            bench = Bench(tmp_path, source)
+            benches.callback(bench.told.close)
+            return bench
+
+        yield build
+
+
 CHOICES: dict[str, tuple[str, list[str], str | None]] = {
     "nothing yet": ("Auto", [], None),
     "one line may be chance": ("Auto", ["line"], None),
@@ -67,15 +86,15 @@ CHOICES: dict[str, tuple[str, list[str], str | None]] = {
 
 
 @pytest.mark.parametrize(("source", "acts", "counts"), CHOICES.values(), ids=CHOICES.keys())
-def test_the_source_that_counts(tmp_path: Path, source: str, acts: list[str], counts: str | None) -> None:
-    bench = Bench(tmp_path, source)
+def test_the_source_that_counts(open_bench: OpenBench, source: str, acts: list[str], counts: str | None) -> None:
+    bench = open_bench(source)
     bench.act(*acts)
     assert bench.told.look() is (counts is not None)
     assert bench.told.current.source == counts
 
 
-def test_numbers_of_the_script_come_before_those_of_lines(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, "Auto")
+def test_numbers_of_the_script_come_before_those_of_lines(open_bench: OpenBench) -> None:
+    bench = open_bench("Auto")
     bench.log.print(1, loss=9.0, grad_norm=float("inf"))
     for name, value in {"loss": 2.0, "extra": float("nan"), SECONDS: 1.0}.items():
         bench.writer.values.note(name, value)
@@ -89,9 +108,9 @@ def test_numbers_of_the_script_come_before_those_of_lines(tmp_path: Path) -> Non
     ids=["nothing measured", "half written", "measured"],
 )
 def test_time_in_collectives_is_reported_once_measured(
-    tmp_path: Path, told: dict[str, float], source: str | None
+    open_bench: OpenBench, told: dict[str, float], source: str | None
 ) -> None:
-    bench = Bench(tmp_path, "Auto")
+    bench = open_bench("Auto")
     for name, value in told.items():
         bench.writer.values.note(name, value)
     report: Any = bench.told.communication()
@@ -100,3 +119,21 @@ def test_time_in_collectives_is_reported_once_measured(
     else:
         assert report == CommunicationReport(0.5, 0.3, source, report.age)
         assert 0 <= report.age < 5
+
+
+def test_a_rank_that_cuts_its_file_short_says_nothing_and_harms_nobody(open_bench: OpenBench, tmp_path: Path) -> None:
+    bench = open_bench("Auto")
+    bench.act("beat", "beat")
+    assert bench.told.look()
+    os.truncate(tmp_path / "heartbeat", 0)
+    assert not bench.told.look()
+    assert bench.told.numbers() == ({}, {})
+    assert bench.told.communication() is None
+    assert bench.told.current.step == 2, "what it said before still counts"
+
+
+def test_what_is_overwritten_while_the_file_is_copied_is_not_believed(open_bench: OpenBench, tmp_path: Path) -> None:
+    bench = open_bench("Auto")
+    bench.act("beat", "beat", "beat")
+    buffer = (tmp_path / "heartbeat").read_bytes()
+    assert [boundary.step for boundary in record.read(buffer, 0, record.RING_LENGTH + 1).boundaries] == [3]

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow import record, values
+from hedgerow import values
 from hedgerow.record import VALUE_LIMIT
 from tests.unit.agent.rank_process import run_rank
 
 
 def told(folder: Path) -> dict[str, float]:
-    table = values.read(record.open_for_reading(str(folder / "heartbeat")))
+    table = values.read((folder / "heartbeat").read_bytes())
     return {name: value.number for name, value in table.items()}
 
 
