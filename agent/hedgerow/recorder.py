@@ -6,6 +6,7 @@ dump's path, and the rank and ``.pipe`` to the pipe's; a byte in the pipe asks f
 
 from __future__ import annotations
 
+import io
 import os
 import queue
 import threading
@@ -13,6 +14,7 @@ import time
 from typing import Any, Dict, Mapping, NamedTuple, Optional
 
 from hedgerow import plain_pickle, recorder_dump
+from hedgerow.regular_file import open_raw
 
 # About 1 MB of a rank's memory; a hang is seen long before so many collectives have been queued behind it.
 ENTRIES = "2000"
@@ -84,7 +86,7 @@ class RankRecorder:
         if version is None or version == self._read or version != before:
             return version
         try:
-            with open(self._dump, "rb") as file:
+            with io.BufferedReader(open_raw(self._dump)) as file:
                 reduced = recorder_dump.reduce_dump(plain_pickle.loads(file.read(plain_pickle.MAX_BYTES + 1)))
         except (OSError, ValueError):
             reduced = None

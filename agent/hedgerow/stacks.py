@@ -11,12 +11,15 @@ import re
 from typing import List, Optional
 
 from hedgerow import kernel
+from hedgerow.regular_file import open_raw
 
 # A real-time signal: training scripts, Lightning and profilers use USR1 and USR2. The default action would end the
 # process, so it is sent only to one that handles it. The number is fixed because SIGRTMIN differs between C libraries.
 STACKS_SIGNAL = 43
 # A report holds those of every rank here, and the operator takes a report of 1 MiB at most.
 MAX_BYTES = 3072
+# The file is the rank's, which can give it any length; stacks of all threads are far shorter.
+TAIL_BYTES = 1 << 20
 
 _BLOCK = re.compile(r"^(?:Current thread|Thread|Stack)\b.*$", re.MULTILINE)
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
@@ -87,15 +90,17 @@ class StackSampler:
 
     def _take(self) -> Optional[str]:
         try:
-            with open(self._path, "r+b") as file:
-                data = file.read()
-                if not data:
+            with open_raw(self._path, os.O_RDWR) as file:
+                size = file.seek(0, os.SEEK_END)
+                if not size:
                     return None
+                file.seek(max(0, size - TAIL_BYTES))
+                data = file.read(TAIL_BYTES) or b""
                 file.truncate(0)
         except OSError:
             return None
         self.bytes_seen += len(data)
-        return data.decode("utf-8", "replace").strip()
+        return data.replace(b"\0", b"").decode("utf-8", "replace").strip()
 
 
 def normalise(text: str) -> str:
