@@ -53,7 +53,13 @@ class Scanner(threading.Thread):
         """Scan whenever asked."""
         while True:
             wish = self._wishes.get()
-            scan = self._reader.scan(wish.quiet)
+            scan = self._scan(wish.quiet)
             if self._wishes.empty():
                 self._waiting_since = None
             self._deliver(dataclasses.replace(scan, quiet=wish.quiet, attempt=wish.attempt))
+
+    def _scan(self, quiet: bool) -> CheckpointScan:
+        try:
+            return self._reader.scan(quiet)
+        except Exception as error:  # noqa: BLE001 (without this thread the job would never start again)
+            return CheckpointScan(error="%s cannot be looked at: %r" % (self._directory, error))

@@ -56,11 +56,18 @@ def find(entries: List[Entry]) -> List[Candidate]:
     unfinished = {entry.name[: -len(UNFINISHED)] for entry in entries if entry.name.endswith(UNFINISHED)}
     groups: Dict[Tuple[object, ...], List[Tuple[Name, Entry]]] = {}
     for entry in entries:
-        name = None if is_temporary(entry.name) else parse(entry.name, entry.is_folder)
+        name = _name(entry)
         if name is not None:
             groups.setdefault(_group(name, entry), []).append((name, entry))
     found = [_candidate(members, unfinished) for members in groups.values()]
     return sorted(found, key=lambda candidate: (-candidate.step, candidate.path))
+
+
+def _name(entry: Entry) -> Optional[Name]:
+    """None also for a name that is no UTF-8: it could be told to nobody."""
+    if is_temporary(entry.name) or any("\ud800" <= character <= "\udfff" for character in entry.name):
+        return None
+    return parse(entry.name, entry.is_folder)
 
 
 def _group(name: Name, entry: Entry) -> Tuple[object, ...]:

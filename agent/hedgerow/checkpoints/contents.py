@@ -6,17 +6,21 @@ import json
 import os
 import struct
 import zipfile
-from typing import Any, BinaryIO
+from typing import Any, List
 
 from hedgerow.checkpoints.finding import COMPLETE, Finding, invalid, not_verified
 from hedgerow.options import VERIFY_CONTENT, VERIFY_MARKERS
+from hedgerow.regular_file import RegularFile, open_regular
 
 # Up to this size the checksums of all members are read too; beyond it only the structure.
 CHECKSUM_BYTES = 64 * 1024 * 1024
+# And up to this many bytes of all members unpacked: a small archive can unpack to any number.
+UNPACKED_BYTES = 4 * CHECKSUM_BYTES
 _LONGEST_HEADER = 100_000_000  # the limit of the safetensors library
 _ZIP_START = b"PK\x03\x04"
 _PICKLE_START = b"\x80"
 _LOCAL_HEADER_BYTES = 30
+_TOO_DEEP = "%s is nested too deeply to be read"
 
 
 def check_file(path: str, size: int, verify: str) -> Finding:
@@ -29,7 +33,7 @@ def check_file(path: str, size: int, verify: str) -> Finding:
     if verify != VERIFY_CONTENT:
         return COMPLETE
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             return _check_content(file, name, size)
     except OSError as error:
         return not_verified("%s cannot be read: %s" % (name, error.strerror or error))
@@ -42,6 +46,8 @@ def check_json(path: str, verify: str) -> Finding:
     name = os.path.basename(path)
     try:
         read_json(path)
+    except RecursionError:
+        return not_verified(_TOO_DEEP % name)
     except ValueError:
         return invalid("%s is cut off or no JSON" % name)
     except OSError as error:
@@ -50,12 +56,12 @@ def check_json(path: str, verify: str) -> Finding:
 
 
 def read_json(path: str) -> Any:
-    """The content of a JSON file; ValueError when it is none."""
-    with open(path, "rb") as file:
+    """The content of a JSON file; ValueError when it is none, OSError when it is too large."""
+    with open_regular(path) as file:
         return json.loads(file.read().decode("utf-8"))
 
 
-def _check_content(file: BinaryIO, name: str, size: int) -> Finding:
+def _check_content(file: RegularFile, name: str, size: int) -> Finding:
     if name.endswith(".safetensors"):
         return _check_safetensors(file, name, size)
     start = file.read(64)
@@ -70,17 +76,20 @@ def _check_content(file: BinaryIO, name: str, size: int) -> Finding:
     return not_verified("%s has a format that is not known here" % name)
 
 
-def _check_zip(file: BinaryIO, name: str, size: int) -> Finding:
+def _check_zip(file: RegularFile, name: str, size: int) -> Finding:
     try:
         with zipfile.ZipFile(file) as archive:
-            for member in archive.infolist():
+            members = archive.infolist()
+            for member in members:
                 _check_member(file, member, archive.start_dir)
-            if size <= CHECKSUM_BYTES and archive.testzip() is not None:
+            if _is_small(size, members) and archive.testzip() is not None:
                 return invalid("%s: the checksum of a member is wrong" % name)
     except zipfile.BadZipFile as error:
         return invalid("%s is torn: %s" % (name, _plain(str(error))))
     except (EOFError, ValueError, struct.error):
         return invalid("%s is torn: its directory does not fit its length" % name)
+    except (OSError, MemoryError):
+        raise
     except (NotImplementedError, RuntimeError) as error:
         # No zlib in this Python, or an encrypted member: the structure is all that can be looked at.
         return not_verified("%s: members cannot be read: %s" % (name, error))
@@ -89,7 +98,11 @@ def _check_zip(file: BinaryIO, name: str, size: int) -> Finding:
     return COMPLETE
 
 
-def _check_member(file: BinaryIO, member: zipfile.ZipInfo, start_of_directory: int) -> None:
+def _is_small(size: int, members: List[zipfile.ZipInfo]) -> bool:
+    return size <= CHECKSUM_BYTES and sum(member.file_size for member in members) <= UNPACKED_BYTES
+
+
+def _check_member(file: RegularFile, member: zipfile.ZipInfo, start_of_directory: int) -> None:
     end = member.header_offset + _LOCAL_HEADER_BYTES + len(member.filename.encode()) + member.compress_size
     file.seek(member.header_offset)
     if end > start_of_directory or file.read(4) != _ZIP_START:
@@ -100,7 +113,7 @@ def _plain(message: str) -> str:
     return "its end is missing" if message == "File is not a zip file" else message
 
 
-def _check_safetensors(file: BinaryIO, name: str, size: int) -> Finding:
+def _check_safetensors(file: RegularFile, name: str, size: int) -> Finding:
     """8 bytes of header length, little endian, then JSON whose data_offsets end where the file ends."""
     length = file.read(8)
     if len(length) < 8:
@@ -112,7 +125,12 @@ def _check_safetensors(file: BinaryIO, name: str, size: int) -> Finding:
         header = json.loads(file.read(header_bytes).decode("utf-8"))
         ends = [entry["data_offsets"][1] for key, entry in header.items() if key != "__metadata__"]
         expected = 8 + header_bytes + max(ends, default=0)
+        readable = all(isinstance(end, int) for end in ends)
+    except RecursionError:
+        return not_verified(_TOO_DEEP % name)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+        readable = False
+    if not readable:
         return invalid("%s has no readable header" % name)
     if size != expected:
         return invalid("%s has %d bytes, its header says %d" % (name, size, expected))

@@ -14,17 +14,20 @@ class Finding(NamedTuple):
     reason: str = ""
 
 
+# A reason may quote names and numbers of a file that means no good.
+_LONGEST_REASON = 300
+
 COMPLETE = Finding(CHECKPOINT_COMPLETE)
 
 
 def invalid(reason: str) -> Finding:
     """Proven unusable."""
-    return Finding(CHECKPOINT_INVALID, reason)
+    return Finding(CHECKPOINT_INVALID, _readable(reason))
 
 
 def not_verified(reason: str) -> Finding:
     """Neither proven whole nor proven unusable."""
-    return Finding(CHECKPOINT_NOT_VERIFIED, reason)
+    return Finding(CHECKPOINT_NOT_VERIFIED, _readable(reason))
 
 
 def worst(findings: Iterable[Finding]) -> Finding:
@@ -36,3 +39,7 @@ def worst(findings: Iterable[Finding]) -> Finding:
         if finding.validity == CHECKPOINT_NOT_VERIFIED and result is COMPLETE:
             result = finding
     return result
+
+
+def _readable(reason: str) -> str:
+    return reason[:_LONGEST_REASON].encode("utf-8", "replace").decode("utf-8")

@@ -11,6 +11,8 @@ SET_ASIDE = ".hedgerow-invalid"
 UNFINISHED = "-unfinished"
 # NeMo AutoModel puts this into one (NVIDIA-NeMo/Automodel pull request 3261).
 IN_PROGRESS = ".in_progress"
+# Beyond, a number is no step that anything counted to, and no JSON reader keeps it exactly.
+LARGEST_STEP = 2**53
 EXTENSIONS = (".safetensors", ".npz", ".pt", ".pth", ".bin", ".ckpt")
 
 # Orbax (google/orbax issue 647), Trainer versions that stage, flax before its rename, and common habits.
@@ -78,12 +80,17 @@ def _split_extension(name: str) -> "tuple[str, str]":
 
 def _step(stem: str) -> Optional[int]:
     stem = _VERSION.sub("", stem)
-    if stem.isdigit():
-        return int(stem)
+    if stem.isdecimal():
+        return _number(stem)
     if _PIECE_OF_A_MODEL.search(stem):
         return None
     named = _NAMED_STEP.findall(stem)
     if named:
-        return int(named[-1])
+        return _number(named[-1])
     numbered = _NUMBERED.match(stem)
-    return int(numbered.group(1)) if numbered else None
+    return _number(numbered.group(1)) if numbered else None
+
+
+def _number(digits: str) -> Optional[int]:
+    number = int(digits)
+    return number if number <= LARGEST_STEP else None

@@ -17,8 +17,11 @@ from hedgerow.wire import CHECKPOINT_COMPLETE, CHECKPOINT_INVALID, Checkpoint, C
 
 REPORTED = 8
 COMPLETE_REPORTED = 2
-# A directory with thousands of unusable candidates must not be read to its end at every look.
+# While ranks live, a directory with thousands of unusable candidates is not read to its end at every look. A quiet look
+# is: the next start is chosen by it, and a job must not lose what lies behind them.
 LOOKED_AT = 64
+# The year 9999: a file system can hold times that no calendar knows.
+_LATEST_SECONDS = 253402300799.0
 # What changed less than this ago, while ranks live, may still be being written.
 SETTLED_SECONDS = 1.0
 LAYOUT_FILE = "file"
@@ -72,12 +75,13 @@ class Reader:
         return CheckpointScan(candidates=candidates, quiet=quiet)
 
     def _judge_newest(self, found: List[Candidate], quiet: bool) -> List[Checkpoint]:
-        trainer = any(os.path.exists(os.path.join(c.path, huggingface.STATE)) for c in found[:LOOKED_AT] if c.is_folder)
+        examined = found if quiet else found[:LOOKED_AT]
+        trainer = any(os.path.exists(os.path.join(c.path, huggingface.STATE)) for c in examined if c.is_folder)
         most_shards = max([len(candidate.entries) for candidate in found], default=0)
         seen: Dict[str, Fingerprint] = {}
         judged: List[Checkpoint] = []
         complete = 0
-        for candidate in found[:LOOKED_AT]:
+        for candidate in examined:
             if len(judged) >= REPORTED and complete >= COMPLETE_REPORTED:
                 break
             look = _look(candidate, trainer, most_shards)
@@ -90,7 +94,10 @@ class Reader:
         return judged
 
     def _judge(self, look: _Look, quiet: bool) -> Checkpoint:
-        layout, finding = self._finding(look)
+        try:
+            layout, finding = self._finding(look)
+        except Exception as error:  # noqa: BLE001 (one odd file must not cost the other candidates)
+            layout, finding = LAYOUT_UNKNOWN, not_verified("it cannot be looked into: %s" % (error or repr(error)))
         if not quiet and not self._has_settled(look):
             finding = not_verified("it is still being written")
         return Checkpoint(
@@ -99,7 +106,7 @@ class Reader:
             validity=finding.validity,
             reason=finding.reason,
             layout=layout,
-            written=look.newest_ns / 1e9,
+            written=min(max(0.0, look.newest_ns / 1e9), _LATEST_SECONDS),
             size=sum(entry.size for entry in look.files.values()),
         )
 
