@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Mapping, Optional
 
 from hedgerow.values import OWN_PREFIX, Value
-from hedgerow.wire import CommunicationReport
+from hedgerow.wire import MAX_SECONDS, CommunicationReport
 
 SECONDS = OWN_PREFIX + "communication_seconds"
 SHARE = OWN_PREFIX + "communication_share"
@@ -17,8 +17,9 @@ _SOURCES = {KIND_DDP: "DDP", KIND_CALLS: "Calls", KIND_DDP + KIND_CALLS: "DDP+Ca
 
 def communication_report(table: Mapping[str, Value], now_ns: int) -> Optional[CommunicationReport]:
     """What the rank measured last; None when it has not measured. now_ns: CLOCK_MONOTONIC."""
-    # The rank writes the seconds last.
-    if not {SECONDS, SHARE, KIND} <= set(table):
+    # The rank writes the seconds last. NaN is within no bounds.
+    names = (SECONDS, SHARE, KIND)
+    if not all(name in table and 0.0 <= table[name].number <= MAX_SECONDS for name in names):
         return None
     return CommunicationReport(
         seconds_per_step=table[SECONDS].number,

@@ -28,9 +28,8 @@ from hedgerow.record import (
     phase_names,
 )
 from hedgerow.values import ValueTable
-from hedgerow.wire import PHASE_STEP
+from hedgerow.wire import PHASE_OTHER, PHASE_STEP
 
-_OTHER_PHASES = "other"
 _ENTRY_BYTES = ENTRY.size
 
 
@@ -79,8 +78,8 @@ class Writer:
         self._phase = phase
 
     def _add_phase(self, phase: str) -> int:
-        if len(self._phases) >= NAME_LIMIT - 1 and phase != _OTHER_PHASES:
-            return self._phases.get(_OTHER_PHASES) or self._add_phase(_OTHER_PHASES)
+        if len(self._phases) >= NAME_LIMIT - 1 and phase != PHASE_OTHER:
+            return self._phases.get(PHASE_OTHER) or self._add_phase(PHASE_OTHER)
         number = len(self._phases)
         offset = NAMES_OFFSET + number * NAME_BYTES
         self._buffer[offset : offset + NAME_BYTES] = packed_name(phase)

@@ -11,6 +11,9 @@ from hedgerow.progress import Progress
 from hedgerow.record import Boundary, Reading
 from hedgerow.wire import PHASE_STEP
 
+# More digits are an identifier or a broken line.
+_STEP_LIMIT = 2**53
+
 
 class Seen(NamedTuple):
     """An observation, and when its line arrived (CLOCK_MONOTONIC nanoseconds): a log's own clock counts for nothing."""
@@ -44,7 +47,7 @@ class LogProgress:
         return self.progress.boundaries > before
 
     def _add(self, time_ns: int, said: Observation) -> None:
-        if said.step is not None:
+        if said.step is not None and abs(said.step) < _STEP_LIMIT:
             self._step = said.step
         if said.phase is not None:
             self._phase = said.phase

@@ -62,12 +62,12 @@ class Progress:
 
     def extend(self, boundary: Boundary) -> None:
         """Another boundary that came together with the newest: both begin the same interval."""
-        self.step, self._phase = boundary.step, boundary.phase
+        self.step, self._phase = boundary.step, durations.phase_within(self.histograms, boundary.phase)
         self.boundaries = boundary.number + 1
 
     def _begin(self, boundary: Boundary) -> None:
         self._since_ns = boundary.time_ns
-        self._phase = boundary.phase
+        self._phase = durations.phase_within(self.histograms, boundary.phase)
         self.step = boundary.step
         self.source = boundary.source
 

@@ -27,6 +27,12 @@ PHASE_EVAL = "eval"
 PHASE_ENDING = "ending"
 # The first step of an attempt compiles, warms caches and refills pipelines: it is learned apart.
 PHASE_FIRST_STEP = "first-step"
+# Where a job has more phases than there is room for, the later ones are one.
+PHASE_OTHER = "other"
+MAX_PHASES = 64
+MAX_PHASE_NAME = 64
+# What 64 bits of nanoseconds hold, rounded up: no clock of a rank or of the kernel goes beyond.
+MAX_SECONDS = 1e11
 
 STAGE_WAITING = "Waiting"  # no attempt started here yet
 STAGE_RUNNING = "Running"  # ranks started, not told to stop (some may have exited)

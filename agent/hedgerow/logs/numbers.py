@@ -46,7 +46,7 @@ def whole(value: Any) -> Optional[int]:
         return None
     if isinstance(value, float) and not (value == value and abs(value) < 2.0**53 and value == int(value)):
         return None
-    return int(value)
+    return int(value) if abs(value) < 2**53 else None
 
 
 def values_in(text: str) -> Dict[str, float]:

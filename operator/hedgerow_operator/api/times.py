@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+_LAST = 253_402_300_799.0  # the end of the year 9999
+
+
+def moment_of(seconds: float) -> datetime:
+    """The moment in UTC; before 1970, after the year 9999 or NaN: the nearest that can be written (NaN: 1970)."""
+    return datetime.fromtimestamp(min(max(0.0, seconds), _LAST), UTC)
+
 
 def format_time(seconds: float) -> str:
-    """``2026-01-02T03:04:05Z`` for seconds since the epoch; fractions are cut."""
-    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    """``2026-01-02T03:04:05Z`` for seconds since the epoch; fractions are cut, and see :func:`moment_of`."""
+    return moment_of(seconds).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def parse_time(text: str) -> float:

@@ -1,7 +1,8 @@
 """Small pieces of sentences, so that every message says the same thing in the same words."""
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+
+from hedgerow_operator.api.times import moment_of
 
 _MAX_NAMED = 8
 
@@ -30,7 +31,7 @@ def seconds(value: float) -> str:
 
 def clock(moment: float) -> str:
     """A moment (seconds since the epoch) for people who know the day: ``13:32:08 UTC``."""
-    return datetime.fromtimestamp(moment, UTC).strftime("%H:%M:%S UTC")
+    return moment_of(moment).strftime("%H:%M:%S UTC")
 
 
 def _numbered(noun: str, numbers: Sequence[int]) -> str:

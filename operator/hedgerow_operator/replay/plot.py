@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
+from hedgerow_operator.api.times import moment_of
 from hedgerow_operator.replay.story import FAILURE, SLOWDOWN, STALL, Story
 from hedgerow_operator.replay.workers import Sample, WorkerIncident
 
@@ -80,7 +81,7 @@ def _canvas() -> tuple[Figure, Axes]:
 
 
 def _at(seconds: float, story: Story) -> Any:
-    return datetime.fromtimestamp(seconds, UTC) if story.absolute else seconds / 60.0
+    return moment_of(seconds) if story.absolute else seconds / 60.0
 
 
 def _short_dates(axes: Axes) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from hedgerow_operator.core import phrases
 
 
@@ -17,4 +15,4 @@ class Times:
         """``13:32:08 UTC`` or ``12 min 5 s``."""
         if not self.absolute:
             return phrases.seconds(seconds)
-        return datetime.fromtimestamp(seconds, UTC).strftime("%H:%M:%S UTC")
+        return phrases.clock(seconds)

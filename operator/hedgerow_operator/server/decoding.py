@@ -3,6 +3,7 @@
 import msgspec
 
 from hedgerow.wire import VERSION, Report
+from hedgerow_operator.server.bounds import excess
 
 
 class Malformed(Exception):
@@ -26,10 +27,14 @@ def decode_report(body: bytes) -> Report:
                 f"the report has version {version} and this operator understands version {VERSION}; "
                 "run the launcher and the operator from the same release"
             )
-        return _report_decoder.decode(body)
+        report = _report_decoder.decode(body)
     except msgspec.ValidationError as error:
         raise Malformed(f"the report does not have the expected form: {error}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Malformed(f"the report is not valid JSON: {error}") from None
     except RecursionError:
         raise Malformed("the report is not valid JSON: it is nested too deeply") from None
+    beyond = excess(report)
+    if beyond is not None:
+        raise Malformed(f"the report says what cannot be: {beyond}")
+    return report

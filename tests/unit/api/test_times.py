@@ -22,6 +22,15 @@ def test_a_time_is_written_in_whole_seconds_of_utc() -> None:
     assert format_time(1_767_323_045.999) == "2026-01-02T03:04:05Z"
 
 
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(1e308, "9999-12-31T23:59:59Z"), (float("inf"), "9999-12-31T23:59:59Z"), (-1.0, "1970-01-01T00:00:00Z"),
+     (-1e308, "1970-01-01T00:00:00Z"), (float("nan"), "1970-01-01T00:00:00Z")],
+)
+def test_a_time_that_no_calendar_holds_is_written_as_the_nearest(seconds: float, text: str) -> None:
+    assert format_time(seconds) == text
+
+
 @pytest.mark.parametrize("text", ["2026-01-02T03:04:05", "yesterday"])
 def test_what_is_no_moment_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=text):

@@ -54,7 +54,7 @@ REFUSED: dict[str, tuple[bytes, dict[str, str], int, str]] = {
     "no token": (wire.encode(report()), {}, 401, "Authorization: Bearer TOKEN"),
     "an empty token": (wire.encode(report()), {"Authorization": "Bearer "}, 401, "Authorization: Bearer TOKEN"),
     "a wrong token": (wire.encode(report()), {"Authorization": "Bearer guess"}, 401, "not this job's"),
-    "a token of another worker": (changed(worker=1), BEARER, 403, "the report is worker 1's"),
+    "a token of another worker": (changed(worker=1, workers=2, ranks=[]), BEARER, 403, "the report is worker 1's"),
     "a job that does not exist": (
         changed(job={"uid": "gone", "namespace": "default", "name": "run"}),
         BEARER,
