@@ -1,9 +1,15 @@
 """Bad input: exit code 2, one sentence that says what is wrong, where, and what to write instead."""
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
 
+from hedgerow import pack
+from hedgerow_operator.adapters.local.archive import ensure_archive
+from hedgerow_operator.adapters.local.errors import StateError
+from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.api.conditions import SUCCEEDED
 from tests.local.processes import MANIFEST, LocalRun
 
@@ -24,6 +30,15 @@ BAD = {
     "no YAML": ("spec: [", "job.yaml:"),
     "text for a number": (GOOD.replace("workers: 1", "workers: one"), "spec.workers"),
     "an unknown field": (GOOD.replace("workers: 1", "wrokers: 1"), "workers"),
+    "a NUL in the command": (GOOD.replace('"train.py"', '"train\\0.py"'), "spec.local.command[1]: "),
+    "a NUL in workingDir": (GOOD.replace("    env:", '    workingDir: "a\\0"\n    env:'), "spec.local.workingDir: "),
+    "a workingDir too long for a name": (
+        GOOD.replace("    env:", f"    workingDir: {'a' * 4000}\n    env:"),
+        "spec.local.workingDir: there is no directory",
+    ),
+    "the namespace of the lock": (GOOD.replace("{name: run}", "{name: run, namespace: lock}"), "metadata.namespace: "),
+    "a number without end": (GOOD.replace("workers: 1", f"workers: {'9' * 5000}"), "job.yaml:6: "),
+    "a tag that does not fit": (GOOD.replace("workers: 1", "workers: !!int abc"), "job.yaml:6: "),
     "a folder that does not exist": (
         GOOD.replace("    env:", "    workingDir: nowhere\n    env:"),
         "spec.local.workingDir: there is no directory",
@@ -76,6 +91,48 @@ def test_a_damaged_record_of_a_placement_is_named(run: LocalRun) -> None:
     assert code == 2
     assert f"{path} is not what hedgerow wrote there" in output
     assert output.count("\n") == 1
+
+
+def in_the_way(path: Path, kind: str) -> None:
+    """Put something where hedgerow keeps a file or a folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if kind == "directory":
+        path.mkdir()
+    else:
+        path.write_bytes(b"\xff\xfe")
+
+
+IN_THE_WAY = {
+    "the object's file is a directory": ("default/TrainingJob/run.yaml", "directory"),
+    "the object's file is not UTF-8": ("default/TrainingJob/run.yaml", "bytes"),
+    "the namespace's folder is a file": ("default", "bytes"),
+    "the job's folder is a file": ("default/run", "bytes"),
+    "the token is a directory": ("default/run/token", "directory"),
+    "the token is not UTF-8": ("default/run/token", "bytes"),
+    "the record is a directory": ("default/run/placement-1/placement.json", "directory"),
+    "the record is not UTF-8": ("default/run/placement-1/placement.json", "bytes"),
+    "the address is a directory": ("address", "directory"),
+    "the lock is a directory": ("lock", "directory"),
+}
+
+
+@pytest.mark.parametrize(("name", "kind"), IN_THE_WAY.values(), ids=IN_THE_WAY.keys())
+def test_what_is_in_the_way_in_the_state_directory_is_named(name: str, kind: str, run: LocalRun) -> None:
+    in_the_way(run.write().state / name, kind)
+    code, output = run.run()
+    assert code == 2, output
+    assert str(run.state) in output
+    assert output.count("\n") == 1, output
+
+
+def test_a_folder_for_temporary_files_that_refuses_is_named(run: LocalRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pack, "write", full_disk)
+    with pytest.raises(StateError, match=r"the launcher cannot be written .*No space left on device.*TMPDIR"):
+        ensure_archive(StatePaths(run.state))
+
+
+def full_disk(path: str) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
 
 
 def test_a_reader_that_leaves_does_not_stop_the_job(run: LocalRun) -> None:

@@ -11,6 +11,10 @@ from hedgerow_operator.api.alerts import MAX_ALERTS, AlertSpec
 from hedgerow_operator.api.model import StrictModel
 from hedgerow_operator.api.recovery import HealthSpec, RecoverySpec
 
+# What the kernel can hand to a process: text that ends at its first NUL; a name of a variable ends at its first "=".
+NO_NUL = r"^[^\x00]*$"
+VARIABLE_NAME = r"^[^=\x00]+$"
+
 MAX_WORKERS = 10_000
 MAX_RANKS_PER_WORKER = 256
 MAX_RANKS = 100_000
@@ -19,8 +23,10 @@ MAX_RANKS = 100_000
 class EnvVar(StrictModel, frozen=True, kw_only=True):
     """One environment variable of the ranks."""
 
-    name: Annotated[str, Meta(description="Name of the variable.", min_length=1, max_length=1024)]
-    value: Annotated[str, Meta(description="Its value.", max_length=131072)] = ""
+    name: Annotated[
+        str, Meta(description="Name of the variable.", min_length=1, max_length=1024, pattern=VARIABLE_NAME)
+    ]
+    value: Annotated[str, Meta(description="Its value.", max_length=131072, pattern=NO_NUL)] = ""
 
 
 class KubernetesSpec(StrictModel, frozen=True, kw_only=True):
@@ -40,7 +46,7 @@ class LocalSpec(StrictModel, frozen=True, kw_only=True):
     """Runs the ranks as processes of this machine (hedgerow local)."""
 
     command: Annotated[
-        tuple[Annotated[str, Meta(max_length=65536)], ...],
+        tuple[Annotated[str, Meta(max_length=65536, pattern=NO_NUL)], ...],
         Meta(
             description="Program of one rank and its arguments, such as [python, train.py].",
             min_length=1,
@@ -56,6 +62,7 @@ class LocalSpec(StrictModel, frozen=True, kw_only=True):
             description="Directory that the ranks start in; a relative one counts from the manifest's.",
             min_length=1,
             max_length=4096,
+            pattern=NO_NUL,
         ),
     ] = "."
 
@@ -72,7 +79,7 @@ class HeartbeatSpec(StrictModel, frozen=True, kw_only=True):
         ),
     ] = "Auto"
     log_pattern: Annotated[
-        Annotated[str, Meta(min_length=1, max_length=1024)] | None,
+        Annotated[str, Meta(min_length=1, max_length=1024, pattern=NO_NUL)] | None,
         Meta(
             description="Regular expression (Python) for lines that tell progress, with a group (?P<step>...) or "
             "(?P<phase>...), and as wanted time, loss and step_seconds; unset: the usual trainers' lines."
@@ -90,6 +97,7 @@ class CheckpointSpec(StrictModel, frozen=True, kw_only=True):
             "absolute or relative to workingDir with local.",
             min_length=1,
             max_length=4096,
+            pattern=NO_NUL,
         ),
     ]
     verify: Annotated[

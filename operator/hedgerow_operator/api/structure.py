@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,6 +18,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "boolean": (bool,),
     "integer": (int,),
 }
+_HALF = r"\ud800 to \udfff are only halves of a character; write it whole"
 _TYPE_HELP = {
     "object": "object (indented fields)",
     "array": "array (a list)",
@@ -32,6 +34,8 @@ def structure_problems(value: Any, schema: Schema, at: str = "") -> Iterator[Pro
         yield blame(at, f"must be of type {_TYPE_HELP[schema['type']]}, got {_described(value)}")
         return
     yield from (blame(at, message) for message in _bound_messages(value, schema))
+    if isinstance(value, str) and not _is_whole(value):
+        yield blame(at, _HALF)
     if isinstance(value, dict):
         yield from _field_problems(value, schema, at)
     if isinstance(value, list):
@@ -55,7 +59,9 @@ def _field_problems(value: dict[str, Any], schema: Schema, at: str) -> Iterator[
     others = schema.get("additionalProperties")
     for name, entry in value.items():
         inner = f"{at}.{name}" if at else name
-        if name in known:
+        if not _is_whole(name):
+            yield blame(at, _HALF)
+        elif name in known:
             yield from structure_problems(entry, known[name], inner)
         elif others is not None:
             yield from structure_problems(entry, others, inner)
@@ -81,6 +87,10 @@ _BOUNDS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {
     "maximum": (lambda value, limit: value <= limit, "should be less than or equal to {limit}, got {value}"),
     "minLength": (lambda value, limit: len(value) >= limit, "should be at least {limit} chars long, got {value}"),
     "maxLength": (lambda value, limit: len(value) <= limit, "may not be more than {limit} chars long"),
+    "pattern": (
+        lambda value, limit: re.search(limit, value) is not None,
+        "should match '{limit}'; take out the characters that do not, got {value:.200}",
+    ),
     "minItems": (lambda value, limit: len(value) >= limit, "should have at least {limit} items"),
     "maxItems": (lambda value, limit: len(value) <= limit, "must have at most {limit} items"),
     "enum": (lambda value, limit: value in limit, "{value} is not supported; supported values: {limit}"),
@@ -91,6 +101,15 @@ def _bound_messages(value: Any, schema: Schema) -> Iterator[str]:
     for keyword, (keeps, message) in _BOUNDS.items():
         if keyword in schema and not keeps(value, schema[keyword]):
             yield message.format(limit=_listed(schema[keyword]), value=_quoted(value))
+
+
+def _is_whole(text: str) -> bool:
+    """Whether the text is one that a file or a process can hold: UTF-8 has no place for half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _listed(limit: Any) -> str:

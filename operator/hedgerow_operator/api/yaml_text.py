@@ -15,6 +15,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 # Far above any manifest; a few lines of anchors can stand for billions of fields.
 _MAX_FIELDS = 100_000
 _MAX_DEPTH = 100
+_MAX_BITS = 64
 
 _TAG = "tag:yaml.org,2002:"
 _MERGE = f"{_TAG}merge"
@@ -52,6 +53,8 @@ def read_documents(text: str) -> Iterator[Document]:
                 continue
             reader = _Reader(yaml.constructor)
             yield Document(reader.read(node, ""), reader.lines)
+    except YAMLTextError:
+        raise
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise YAMLTextError(_sentence(error), mark.line + 1 if mark else 1) from None
@@ -59,6 +62,8 @@ def read_documents(text: str) -> Iterator[Document]:
         raise YAMLTextError(f"not valid YAML: {error}".splitlines()[0], 1) from None
     except RecursionError:
         raise YAMLTextError(f"nested more than {_MAX_DEPTH} levels deep", 1) from None
+    except (ValueError, OverflowError):  # ruamel.yaml: an escape beyond the last character
+        raise YAMLTextError(r"not valid YAML: there is no character beyond \U0010FFFF", 1) from None
 
 
 class _Constructor(SafeConstructor):
@@ -114,15 +119,31 @@ class _Reader:
     def _name(self, key: Node) -> str:
         if not isinstance(key, ScalarNode):
             raise YAMLTextError("a field name must be text", _line(key))
-        return str(key.value)
+        return _joined(str(key.value))
 
     def _scalar(self, node: Node) -> Any:
-        value = self._constructor.construct_object(node)
+        try:
+            value = self._constructor.construct_object(node)
+        except (ValueError, KeyError, OverflowError):  # its tag promises what the text does not hold, or it is endless
+            raise YAMLTextError(f"this cannot be read as {_kind(node)}; put text in quotes", _line(node)) from None
+        if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+            raise YAMLTextError(f"a whole number of more than {_MAX_BITS} bits; write a smaller one", _line(node))
+        if isinstance(value, str):
+            return _joined(value)
         if value is not None and not isinstance(value, bool | int | float | str):
             raise YAMLTextError(
-                f"a value of type {str(node.tag).removeprefix(_TAG)} has no place in a manifest", _line(node)
+                f"a value of type {_kind(node)} has no place in a manifest", _line(node)
             )
         return value
+
+
+def _joined(text: str) -> str:
+    """The text with each pair of surrogates as the one character that JSON means by it; a half stays."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+
+
+def _kind(node: Node) -> str:
+    return str(node.tag).removeprefix(_TAG)
 
 
 def _line(node: Node) -> int:

@@ -35,6 +35,22 @@ def test_a_good_manifest_passes(name: str) -> None:
     assert len(found.jobs) == 1
 
 
+HALVES = {
+    "in a value": ('command: [python, "\\ud800"]', "spec.local.command[1]"),
+    "in a name": ('command: [python], "\\udc00": 1', "spec.local"),
+}
+
+
+@pytest.mark.parametrize(("local", "place"), HALVES.values(), ids=HALVES.keys())
+def test_half_a_character_is_named(local: str, place: str, tmp_path: Path) -> None:
+    path = tmp_path / "job.yaml"
+    text = GOOD["local-minimal"].read_text(encoding="utf-8")
+    path.write_text(text[: text.index("  local:")] + f"  local: {{{local}}}\n", encoding="utf-8")
+    (error,) = load_manifests(str(path)).errors
+    assert f"{place}: " in str(error)
+    assert "only halves of a character" in str(error)
+
+
 def test_a_pattern_that_is_no_expression_is_named_without_a_server(tmp_path: Path) -> None:
     path = tmp_path / "job.yaml"
     text = GOOD["local-everything"].read_text(encoding="utf-8")

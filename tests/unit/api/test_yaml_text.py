@@ -19,6 +19,8 @@ VALUES: dict[str, tuple[str, Any]] = {
     "a whole number is one": ("31", 31),
     "a quoted number is text": ('"31"', "31"),
     "a number with a point is one": ("2.5", 2.5),
+    "a pair of surrogates is one character": (r'"\ud83d\ude00"', "\U0001f600"),
+    "half of such a pair stays": (r'"\ud83d"', "\ud83d"),
     "flow style nests": ("{a: [1, {b: c}]}", {"a": [1, {"b": "c"}]}),
     "a block of text keeps its lines": ("|\n  one\n  two\n", "one\ntwo\n"),
 }
@@ -67,6 +69,12 @@ BROKEN = {
     "a list as a key": ("? [a]\n: 1\n", 1, "a field name must be text"),
     "a merge of no object": ("a: {<<: 1}\n", 1, "<<: must be followed by an alias of an object"),
     "brackets without end": ("[" * 1000, 1, "nested more than 100 levels deep"),
+    "text that is tagged as a number": ("a: 1\nb: !!int abc\n", 2, "this cannot be read as int; put text in quotes"),
+    "text that is tagged as a truth": ("a: !!bool maybe\n", 1, "this cannot be read as bool"),
+    "a number of 5000 digits": ("a: " + "9" * 5000, 1, "this cannot be read as int"),
+    "a number of 5000 hexadecimal digits": ("a: 0x" + "f" * 5000, 1, "more than 64 bits"),
+    "a number of 65 bits": ("a: 18446744073709551616", 1, "more than 64 bits"),
+    "an escape beyond the last character": ('a: "\\U00110000"', 1, "no character beyond"),
     "a control character": ("a: \x01\n", 1, "not valid YAML"),
     "a few anchors that stand for a million fields": (
         "a: &a [1,1,1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\n"

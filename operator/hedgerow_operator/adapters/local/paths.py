@@ -5,7 +5,6 @@ from pathlib import Path
 from hedgerow_operator.api.labels import TRAINING_JOB_KIND
 from hedgerow_operator.reconcile.ports import JobKey
 
-
 # Files beside the folders of the namespaces.
 _LOCK, _ADDRESS = "lock", "address"
 RESERVED_NAMES = (_LOCK, _ADDRESS)
