@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from hedgerow.regular_file import open_regular
 from hedgerow_operator.replay.shown import as_object, lines_of
 from hedgerow_operator.replay.story import Story
 from hedgerow_operator.replay.training import TrainingReplay
@@ -29,7 +30,7 @@ def replay_training(
 def chunks_of(path: Path) -> Iterator[bytes]:
     """The bytes of a file, some at a time. Raises click.ClickException when it cannot be read."""
     try:
-        with path.open("rb") as file:
+        with open_regular(str(path)) as file:
             while chunk := file.read(_CHUNK):
                 yield chunk
     except OSError as error:

@@ -9,10 +9,12 @@ import msgspec
 from hedgerow_operator.cli.replay_training import chunks_of, save
 from hedgerow_operator.replay.workers import Sample, WorkerIncident, as_object, read_samples, replay_workers
 
+_MOST_BYTES = 256 << 20
+
 
 def show_workers(table: Path, output: str | None, plot: Path | None) -> None:
     """Print the incidents. Raises click.ClickException with one sentence for bad input."""
-    text = b"".join(chunks_of(table)).decode("utf-8", "replace")
+    text = _whole(table).decode("utf-8", "replace")
     try:
         samples: list[Sample] = list(read_samples(io.StringIO(text.replace("\0", ""))))
     except ValueError as error:
@@ -26,6 +28,15 @@ def show_workers(table: Path, output: str | None, plot: Path | None) -> None:
         click.echo(msgspec.json.encode(as_object(incidents)))
     else:
         click.echo("\n".join(_line(incident) for incident in incidents) or "no worker became slower than its peers")
+
+
+def _whole(table: Path) -> bytes:
+    data = bytearray()
+    for chunk in chunks_of(table):
+        data += chunk
+        if len(data) > _MOST_BYTES:
+            raise click.ClickException(f"{table} is larger than {_MOST_BYTES >> 20} MiB; name a table of step times")
+    return bytes(data)
 
 
 def _line(incident: WorkerIncident) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hedgerow.logs.observation import Observation
 from hedgerow.logs.reader import AutoReader
+from hedgerow.wire import MAX_SECONDS
 from hedgerow_operator.api.recovery import HealthSpec
 from hedgerow_operator.replay.course import Course
 from hedgerow_operator.replay.failures import Failures
@@ -53,9 +54,10 @@ class TrainingReplay:
 
     def _observe(self, seen: Observation) -> None:
         course = self._course
-        if seen.time is not None and self._reader.clock.measured:
-            self._silence(seen.time)
-        course.tell(seen.time)
+        time = seen.time if seen.time is not None and abs(seen.time) <= MAX_SECONDS else None
+        if time is not None and self._reader.clock.measured:
+            self._silence(time)
+        course.tell(time)
         if seen.ending is not None:
             self._failures.note(seen, course)
         if seen.boundary:

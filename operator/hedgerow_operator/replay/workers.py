@@ -34,8 +34,15 @@ class WorkerIncident(Struct, kw_only=True):
 
 
 def read_samples(lines: Iterable[str]) -> Iterator[Sample]:
-    """The rows of a table, broken ones skipped. Raises ValueError with one sentence where a column is missing."""
+    """The rows of a table, broken ones skipped. Raises ValueError with one sentence for what is no such table."""
     rows = csv.DictReader(lines)
+    try:
+        yield from _samples(rows)
+    except csv.Error as error:
+        raise ValueError(f"what follows line {rows.line_num} is no CSV: {error}") from None
+
+
+def _samples(rows: csv.DictReader[str]) -> Iterator[Sample]:
     columns = rows.fieldnames or []
     seconds = next((name for name in _TIMES if name in columns), None)
     if _WORKER not in columns or _SAMPLE not in columns or seconds is None:
@@ -72,7 +79,7 @@ def as_object(incidents: list[WorkerIncident]) -> dict[str, Any]:
         "incidents": [
             {
                 "kind": incident.kind,
-                "workers": [int(worker) if worker.isdecimal() else worker for worker in incident.workers],
+                "workers": [_named(worker) for worker in incident.workers],
                 "openedAtSample": incident.opened,
                 "closedAtSample": incident.closed,
                 "message": incident.message,
@@ -80,6 +87,11 @@ def as_object(incidents: list[WorkerIncident]) -> dict[str, Any]:
             for incident in incidents
         ]
     }
+
+
+def _named(worker: str) -> int | str:
+    """More digits are no number that every reader of JSON knows."""
+    return int(worker) if worker.isdecimal() and len(worker) < 16 else worker
 
 
 def _turns(samples: Iterable[Sample]) -> Iterator[tuple[int, Mapping[str, float]]]:

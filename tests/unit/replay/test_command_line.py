@@ -99,7 +99,7 @@ def test_rows_that_are_broken_are_skipped(
 
 BAD: dict[str, tuple[list[str], str]] = {
     "a log that is not there": (["training", "nowhere.log"], "nowhere.log cannot be read: no such file or directory"),
-    "a folder": (["training", "."], ". cannot be read: is a directory"),
+    "a folder": (["training", "."], ". cannot be read: it is no regular file"),
     "a format that there is not": (["training", "x.csv", "--format", "tf"], "there is no log format 'tf'; write auto"),
     "a pattern that is none": (["training", "x.csv", "--log-pattern", "("], "the log pattern is no regular expression"),
     "a gap that is negative": (["training", "x.csv", "--observe-gap-seconds", "-1"], "-1.0 is not in the range x>=0"),

@@ -14,7 +14,8 @@ from hedgerow.wire import PHASE_STEP
 _STEPS = ("step", "global_step", "iteration", "iter", "_step", "trainer/global_step")
 _TIMES = ("time", "timestamp", "ts", "_timestamp", "created_at", "datetime", "@timestamp")
 _LEAST_EPOCH = 1e8  # seconds; a smaller number is no time of day
-_MOST_SECONDS = 4.1e9  # from the year 2100 on: milliseconds
+_MOST_SECONDS = 4.1e9  # from the year 2100 on it is the next unit
+_UNITS = (1.0, 1e3, 1e6, 1e9)  # of a second
 
 
 class JSONLines(LineFormat):
@@ -67,7 +68,9 @@ def _time(fields: Dict[str, Any]) -> Tuple[Optional[float], bool]:
     for key in _TIMES:
         value = fields.get(key)
         if isinstance(value, (int, float)) and not isinstance(value, bool) and value >= _LEAST_EPOCH:
-            return (value / 1000.0 if value > _MOST_SECONDS else float(value)), True
+            unit = next((unit for unit in _UNITS if value <= _MOST_SECONDS * unit), None)
+            if unit is not None:
+                return value / unit, True
         if isinstance(value, str):
             time, zoned = find_clock(value)
             if time is not None:

@@ -7,11 +7,13 @@ from typing import Any
 import msgspec
 
 from hedgerow.plain_pickle import MAX_BYTES, RefusedPickleError, loads
+from hedgerow.regular_file import open_regular
 from hedgerow_operator.core.attribution.recorder.dump import RankDump
 from hedgerow_operator.core.attribution.recorder.read import NotADumpError, read_dump
 
 # PyTorch appends the rank to a prefix that may hold the host's name: nccl_trace_rank_node02_5.
 _RANK = re.compile(r"(\d{1,7})(?:\.(?:json|pkl|pickle|pt|bin|dump))?$")
+_PIECE = 1 << 20
 _JSON = (b"{", b"[")
 _PICKLE = b"\x80"
 
@@ -59,16 +61,17 @@ def _candidates(place: Path) -> list[Path]:
 
 def _looks_like_one(file: Path) -> bool:
     """By the first byte: files of other kinds may lie beside the dumps."""
-    with file.open("rb") as stream:
+    with open_regular(str(file)) as stream:
         start = stream.read(1)
     return start in (*_JSON, _PICKLE)
 
 
 def _read(file: Path) -> tuple[dict[int, RankDump], dict[int, RankDump]]:
     """The dump of one rank, or those of many."""
-    if file.stat().st_size > MAX_BYTES:
-        raise NotADumpError(f"it is larger than {MAX_BYTES >> 20} MiB")
-    data = file.read_bytes()
+    with open_regular(str(file)) as stream:
+        if stream.size > MAX_BYTES:
+            raise NotADumpError(f"it is larger than {MAX_BYTES >> 20} MiB")
+        data = b"".join(iter(lambda: stream.read(_PIECE), b""))
     values = loads(data) if data.startswith(_PICKLE) else _decode(data)
     if isinstance(values, dict) and "entries" not in values:
         many = {int(key): read_dump(value, int(key)) for key, value in values.items() if _is_rank(key)}

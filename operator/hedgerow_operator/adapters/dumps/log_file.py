@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from hedgerow.regular_file import open_regular
 from hedgerow_operator.core.attribution.log.event import LogEvent
 from hedgerow_operator.core.attribution.log.reader import ATTENTION, TRIGGERS, LogReader
 
@@ -21,7 +22,7 @@ def read_log(file: Path) -> tuple[list[LogEvent], int]:
     reader = LogReader()
     attention = 0
     try:
-        with file.open("rb") as stream:
+        with open_regular(str(file)) as stream:
             number = 1
             for block in _blocks(stream):
                 if number > attention and not _matters(block):
@@ -54,6 +55,8 @@ def _blocks(stream: BinaryIO) -> Iterator[bytes]:
     """Blocks that end at the end of a line, or within one that is too long."""
     rest = b""
     while piece := stream.read(_BLOCK):
+        if piece.count(0) == len(piece):
+            continue  # a hole: it holds no line, and may be as long as the disk
         data = rest + piece
         end = data.rfind(b"\n") + 1
         if len(data) - end > _LONGEST_LINE:
