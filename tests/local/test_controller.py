@@ -6,6 +6,7 @@ import time
 import pytest
 
 from hedgerow_operator.api.conditions import SUCCEEDED, SUSPENDED
+from hedgerow_operator.cli.session import _SAME_PRESS_SECONDS
 from tests.local.processes import LocalRun, kill, launcher_pid
 
 
@@ -101,6 +102,8 @@ def test_a_second_ctrl_c_kills_at_once(run: LocalRun) -> None:
     run.until(lambda: run.printed().count("ignores TERM") == 2)
     controller.send_signal(signal.SIGINT)
     run.until(lambda: run.job().status.attempt_stage == "Stopping")
+    told = time.monotonic()
+    run.until(lambda: time.monotonic() - told > _SAME_PRESS_SECONDS)
     assert len(run.ranks()) == 2
     controller.send_signal(signal.SIGINT)
     code, output = run.end(controller, 10)

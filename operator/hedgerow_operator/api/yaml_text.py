@@ -131,9 +131,7 @@ class _Reader:
         if isinstance(value, str):
             return _joined(value)
         if value is not None and not isinstance(value, bool | int | float | str):
-            raise YAMLTextError(
-                f"a value of type {_kind(node)} has no place in a manifest", _line(node)
-            )
+            raise YAMLTextError(f"a value of type {_kind(node)} has no place in a manifest", _line(node))
         return value
 
 
