@@ -25,7 +25,8 @@ def manifests() -> Iterator[Fields]:
     yield in_pods(quickstart("halfway", env=NO_FAULTS, spec=health), ONE_NODE)
     yield in_pods(quickstart("nowhere", env=NO_FAULTS, spec=health), NO_NODE)
     yield quickstart("passing", env={**NO_FAULTS, "STEPS": "5"}, spec={"ttlSecondsAfterFinished": TTL_SECONDS})
-    stops_slowly = quickstart("stubborn", env={"HANG_STEP": "12"}, spec={"recovery": {"graceSeconds": GRACE_SECONDS}})
+    # A stalled rank is killed at once; only a suspension asks, and gives the time to refuse.
+    stops_slowly = quickstart("stubborn", env=NO_FAULTS, spec={"recovery": {"graceSeconds": GRACE_SECONDS}})
     yield run_with(stops_slowly, IGNORES_TERM)
     ending = {"health": {"phases": [{"name": "ending", "maxSeconds": 3}]}}
     yield run_with(quickstart("lingers", env={**NO_FAULTS, "STEPS": "12"}, spec=ending), NEVER_LEAVES)
@@ -40,6 +41,8 @@ def jobs(cluster: Cluster, place: str) -> Jobs:
 
 def test_deleted_while_its_ranks_refuse_to_stop_a_job_leaves_nothing(jobs: Jobs) -> None:
     job = jobs["stubborn"]
+    job.wait_saved(10)
+    job.patch({"spec": {"suspend": True}})
     job.wait("to be stopped", lambda job: job.status.get("stopping"))
     assert job.ranks
     job.delete()
