@@ -26,8 +26,6 @@ ANNOTATION_LEARNED_PACE = f"{GROUP}/learned-pace"
 # Set by Kubernetes itself.
 ANNOTATION_DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 LABEL_WORKER_INDEX = "batch.kubernetes.io/job-completion-index"
-LABEL_KUBERNETES_JOB = "batch.kubernetes.io/job-name"
-LABEL_HOSTNAME = "kubernetes.io/hostname"
 
 # A pod's host name is NAME-PLACEMENT-INDEX and its own name adds 6 more; a DNS label has 63 characters.
 # What is left after a placement and an index of 5 digits each is the job's.
@@ -47,8 +45,3 @@ def placement_labels(job: str, uid: str, placement: int) -> dict[str, str]:
         LABEL_PLACEMENT: str(placement),
         LABEL_MANAGED_BY: MANAGED_BY,
     }
-
-
-def job_selector(job: str) -> str:
-    """Label selector of everything that belongs to ``job``, in its namespace."""
-    return f"{LABEL_JOB}={job}"

@@ -36,11 +36,6 @@ def choose(scans: Sequence[CheckpointScan], bad: Sequence[BadCheckpoint] = ()) -
     return Choice(skipped=tuple(skipped))
 
 
-def newest_complete(scans: Sequence[CheckpointScan]) -> Checkpoint | None:
-    """The newest checkpoint that all scans call complete, for display and for the price of a restart."""
-    return choose(scans).chosen
-
-
 def after_failure(bad: Sequence[BadCheckpoint], path: str | None) -> tuple[BadCheckpoint, ...]:
     """``bad`` with one more failure of ``path``."""
     if path is None:
