@@ -205,7 +205,7 @@ class Launcher:
         say("attempt %d starts%s" % (command.attempt, resume))
         self._deadlines = {} if self._attempt is not None else self._deadlines
         self._attempt = Attempt(command, self._options.grace_seconds)
-        self._attempt.begin(self._place, os.environ)
+        self._attempt.begin(self._place, machine.given_environment())
         self._free_port = 0
         self._reporter.report_now()
 

@@ -7,7 +7,7 @@ import random
 import socket
 import tempfile
 import time
-from typing import Optional
+from typing import Dict, Optional
 
 _PORT_RANGE = "/proc/sys/net/ipv4/ip_local_port_range"
 _FIRST_EPHEMERAL = 32768  # Linux default, Documentation/networking/ip-sysctl.rst
@@ -52,6 +52,19 @@ def free_port(wanted: int = 0) -> int:
         if _can_listen(port):
             return port
     return 0
+
+
+def given_environment() -> Dict[str, str]:
+    """The environment that this process was started with: Python adds LC_CTYPE to its own (PEP 538), and what it
+    starts is to find what it would find without us.
+    """
+    try:
+        with open("/proc/self/environ", "rb") as file:
+            entries = file.read().split(b"\0")
+    except OSError:
+        return dict(os.environ)
+    pairs = [entry.partition(b"=") for entry in entries if b"=" in entry]
+    return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
 
 
 def free_space(preferred: str) -> Optional[str]:
