@@ -1,4 +1,4 @@
-"""Training in small, whose rank 1 really suffers the fault that FAULT names, at step 23 of attempt 1."""
+"""Training in small, whose rank 1 really suffers the fault that FAULT names, at step FAULTY_STEP of attempt 1."""
 
 import itertools
 import os
@@ -16,7 +16,10 @@ from gang import Gang
 
 import hedgerow
 
-FAULTY_STEP, STEPS, SAVE_EVERY = 23, 40, 10
+SAVE_EVERY, FAULTY_STEP = 10, int(os.environ.get("FAULTY_STEP", "23"))
+STEPS, REDUCE_EVERY = int(os.environ.get("STEPS", "40")), int(os.environ.get("REDUCE_EVERY", "1"))
+STEP_SECONDS = float(os.environ.get("STEP_SECONDS", "0.1"))
+WORK_SECONDS = float(os.environ.get("WORK_SECONDS", "0"))  # of a processor
 FOLDER, FAULT = os.environ["CHECKPOINT_DIRECTORY"], os.environ["FAULT"]
 SHARED = FOLDER + "-data"
 
@@ -70,16 +73,32 @@ def everywhere() -> None:
 
 
 def slow() -> None:
-    """From here on each step computes for longer than the others': a rank whose CPU is limited."""
-    time.sleep(0.4)
+    """From here on it shares one core with a dozen processes that never rest, as where somebody else uses the node."""
+    core = min(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {core})
+    os.nice(19)  # the other ranks, and whatever else this machine does, go first
+    for _ in range(12):
+        if os.fork() == 0:
+            while True:
+                pass
+
+
+def outside() -> None:
+    """Nothing: somebody else does it."""
+
+
+def compute() -> None:
+    """The work of one step: so much time of a processor, and time in which something else works."""
+    until = time.thread_time() + WORK_SECONDS
+    while time.thread_time() < until:
+        pass
+    time.sleep(STEP_SECONDS)
 
 
 def suffers(rank: int, step: int) -> bool:
     """Whether it happens here and now."""
     if FAULT == "everywhere":
         return step == FAULTY_STEP
-    if FAULT == "slow":
-        return rank == 1 and step > 60
     return rank == 1 and step == FAULTY_STEP and os.environ["HEDGEROW_ATTEMPT"] == "1"
 
 
@@ -90,12 +109,13 @@ def main() -> None:
         start, parameters = checkpoint.load(resume_from)
     os.makedirs(SHARED, exist_ok=True)
     gang = Gang()
-    for step in range(start + 1, int(os.environ.get("STEPS", STEPS)) + 1):
+    for step in range(start + 1, STEPS + 1):
         if suffers(gang.rank, step):
             globals()[FAULT]()
-        time.sleep(0.1)
+        compute()
         hedgerow.beat(step=step)
-        parameters = gang.all_reduce(parameters)
+        if step % REDUCE_EVERY == 0:
+            parameters = gang.all_reduce(parameters)
         if gang.rank == 0 and step % SAVE_EVERY == 0:
             checkpoint.save(FOLDER, step, parameters)
 
