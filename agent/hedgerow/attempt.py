@@ -11,6 +11,7 @@ from typing import Dict, List, Mapping, Optional, Set
 from hedgerow import durations, environment, kernel, ranks, stopping
 from hedgerow.log import say
 from hedgerow.log_reader import RankLog
+from hedgerow.logs.launcher_lines import CANNOT_START
 from hedgerow.options import Options
 from hedgerow.output import OutputPump, RankOutput
 from hedgerow.rank_environment import rank_environment
@@ -66,7 +67,7 @@ class Attempt:
             for local in range(place.options.nproc):
                 self.ranks.append(self._start_rank(local, place, inherited))
         except OSError as error:
-            self._failure = "hedgerow: %r cannot be started: %s" % (place.options.command[0], error.strerror or error)
+            self._failure = CANNOT_START % (place.options.command[0], error.strerror or error)
             self._failure_rank = place.options.worker * place.options.nproc + len(self.ranks)
             say(self._failure)
             for rank in self.ranks:

@@ -14,6 +14,7 @@ from typing import Any, Callable, List, Mapping, Optional
 from hedgerow import fence, leaving, machine, pack, reports, system_calls, wire
 from hedgerow.attempt import Attempt, Place
 from hedgerow.log import say
+from hedgerow.logs import launcher_lines
 from hedgerow.membership import Membership
 from hedgerow.options import Options, UsageError, parse
 from hedgerow.output import OutputPump
@@ -90,7 +91,7 @@ class Launcher:
         if self._scanner is not None:
             self._scanner.start()
             self._scanner.look(True, 0)
-        say("worker %d of %d is ready to start %d ranks" % (options.worker, options.workers, options.nproc))
+        say(launcher_lines.READY % (options.worker, options.workers, options.nproc))
         self._reporter.start()
 
     def _turn(self) -> None:
@@ -119,7 +120,7 @@ class Launcher:
             return
         decision = self._membership.decide(now)
         if decision == fence.FENCE:
-            say("nobody has confirmed attempt %d for too long; its ranks are killed" % attempt.number)
+            say(launcher_lines.FENCED % attempt.number)
             self._stop(wire.STOP_FENCE, True, 0.0)
         elif decision == fence.ASK_PEERS:
             self._membership.ask(now, lambda peer, word: self._send(self._membership.take, peer, word))
@@ -129,7 +130,7 @@ class Launcher:
         if attempt is not None:
             urgent = attempt.tick(self._deadlines, now)
             if attempt.press(now):
-                say("every process of attempt %d has ended here" % attempt.number)
+                say(launcher_lines.ALL_ENDED % attempt.number)
                 self._look_at_checkpoints()
                 urgent = True
             if urgent:
@@ -150,14 +151,14 @@ class Launcher:
                 if self._attempt is not None and self._attempt.stage == wire.STAGE_RUNNING:
                     # What it said last explains why it ended; a helper of it may hold the pipe open.
                     rank.output.drained.wait(_OUTPUT_WAIT_SECONDS)
-                say("rank %d ended with exit code %s" % (rank.number, rank.exit_code))
+                say(launcher_lines.RANK_ENDED % (rank.number, rank.exit_code or 0))
                 self._reporter.report_now()
         self._ticked = 0.0
 
     def _on_signal(self) -> None:
         first, self._signalled = not self._signalled, True
         if self._running() is not None:
-            say("asked to end; the ranks are stopped" if first else "asked to end again; the ranks are killed")
+            say(launcher_lines.ASKED_TO_END if first else launcher_lines.ASKED_AGAIN)
             grace = max(0.0, self._options.grace_seconds - OWN_GRACE_SECONDS)
             self._stop(wire.STOP_SIGNAL, not first, grace)
 
@@ -202,7 +203,7 @@ class Launcher:
         if self._attempt is not None:
             self._attempt.close()
         resume = " from %s" % command.resume_from if command.resume_from else ""
-        say("attempt %d starts%s" % (command.attempt, resume))
+        say(launcher_lines.STARTS % (command.attempt, resume))
         self._deadlines = {} if self._attempt is not None else self._deadlines
         self._attempt = Attempt(command, self._options.grace_seconds)
         self._attempt.begin(self._place, machine.given_environment())
@@ -214,7 +215,7 @@ class Launcher:
         if attempt is None:
             return
         if attempt.stage == wire.STAGE_RUNNING and cause == wire.STOP_COMMAND:
-            say("attempt %d is stopped%s" % (attempt.number, ": " + reason if reason else ""))
+            say(launcher_lines.STOPPED % (attempt.number, ": " + reason if reason else ""))
         self._membership.leave()
         attempt.stop(cause, kill, grace, machine.boottime())
         self._reporter.report_now()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 
-_PREFIX = "hedgerow: "
+from hedgerow.logs.launcher_lines import PREFIX
 
 
 def say(message: str) -> None:
     """Write one line. Nobody listening is no reason to stop training."""
     try:
-        os.write(2, (_PREFIX + message + "\n").encode("utf-8", "replace"))
+        os.write(2, (PREFIX + message + "\n").encode("utf-8", "replace"))
     except OSError:
         pass

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import calendar
 import re
-from typing import Optional, Tuple
+from typing import NamedTuple, Optional, Tuple
 
-# `[default7]:` and `[rank3]:` of torchrun and torch, ` 12: ` of srun --label; srun's and torch's may both be there.
-_PREFIX = re.compile(r"^\s*(?:\[(?:default|rank)(\d{1,6})\]:|(\d{1,6}):(?=\s))\s?")
+# `[rank3]:` of torch, `[default7]:` of torchrun (a number within the node), ` 12: ` of srun --label, or several.
+_PREFIX = re.compile(r"^\s*(?:\[rank(?P<rank>\d{1,6})\]:|\[default(?P<local>\d{1,6})\]:|(?P<task>\d{1,6}):(?=\s))\s?")
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _CLOCK = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?"
@@ -15,6 +15,14 @@ _CLOCK = re.compile(
 # A time further inside is part of a message, not the time of the line.
 _CLOCK_WITHIN = 120
 _MOST_PREFIXES = 3
+
+
+class Prefix(NamedTuple):
+    """Who says a line. rank: global; local_rank: within the node, where no more is told; text: as it is written."""
+
+    rank: Optional[int] = None
+    local_rank: Optional[int] = None
+    text: str = ""
 
 
 class Line:
@@ -25,13 +33,23 @@ class Line:
     def __init__(self, raw: bytes) -> None:
         text = raw.decode("utf-8", "replace")
         self.text = _ANSI.sub("", text) if "\x1b" in text else text
-        self._prefix: Optional[Tuple[Optional[int], str]] = None
+        self._prefix: Optional[Tuple[Prefix, str]] = None
         self._clock: Optional[Tuple[Optional[float], bool]] = None
 
     @property
     def rank(self) -> Optional[int]:
-        """The rank that the prefix names; the innermost wins, as that is what the process itself says."""
-        return self._split()[0]
+        """The global rank that the prefix names; the innermost wins, as that is what the process itself says."""
+        return self._split()[0].rank
+
+    @property
+    def local_rank(self) -> Optional[int]:
+        """The rank within its node, where the prefix tells no more."""
+        return self._split()[0].local_rank
+
+    @property
+    def speaker(self) -> str:
+        """The prefixes, which tell one process from another."""
+        return self._split()[0].text
 
     @property
     def words(self) -> str:
@@ -45,22 +63,24 @@ class Line:
             self._clock = find_clock(self.text[:_CLOCK_WITHIN])
         return self._clock
 
-    def _split(self) -> Tuple[Optional[int], str]:
+    def _split(self) -> Tuple[Prefix, str]:
         if self._prefix is None:
             self._prefix = split_prefix(self.text)
         return self._prefix
 
 
-def split_prefix(text: str) -> Tuple[Optional[int], str]:
-    """The rank that the prefixes of a line name (None: none does), and the rest of the line."""
-    rank = None
+def split_prefix(text: str) -> Tuple[Prefix, str]:
+    """The prefixes of a line, and the rest of it. A task of srun that runs torchrun is no rank."""
+    rank = local = None
+    rest = text
     for _ in range(_MOST_PREFIXES):
-        found = _PREFIX.match(text)
+        found = _PREFIX.match(rest)
         if not found:
             break
-        rank = int(found.group(1) or found.group(2))
-        text = text[found.end():]
-    return rank, text
+        told = found.group("rank") or found.group("task")
+        rank, local = (int(told), None) if told else (None, int(found.group("local")))
+        rest = rest[found.end():]
+    return Prefix(rank, local, text[: len(text) - len(rest)].strip()), rest
 
 
 def find_clock(text: str) -> Tuple[Optional[float], bool]:

@@ -32,6 +32,8 @@ DEVICE_ERROR = "DeviceError"
 CRASH = "Crash"
 OUT_OF_MEMORY = "OutOfMemory"
 EXIT = "Exit"  # a process ended with a code other than 0
+STOPPED = "Stopped"  # the launcher was told to end the attempt; text: why
+STARTED = "Started"  # another attempt begins: what ended before it is over
 
 _NO_VALUES: Mapping[str, float] = {}
 
@@ -45,7 +47,8 @@ class Observation(NamedTuple):
     source: name of the format. step: the job's own count of steps (or of samples where it counts those).
     phase: the phase that begins with this line, None: it stays. time: seconds by the log's own clock, None: not told;
     zoned: False for a clock time without time zone. elapsed: seconds that a progress bar says it has run.
-    rank: as the line says. boundary: there was progress. finished: that was the end of one unit of work (a step).
+    rank: global, as far as the line tells it; local_rank: of the node, where it tells only that; speaker: the prefix
+    that tells one process from another. boundary: there was progress. finished: a unit of work (a step) has ended.
     values: what the job claims, by the names above. ending: what it says of the end of the run, text its words.
     """
 
@@ -56,6 +59,8 @@ class Observation(NamedTuple):
     zoned: bool = True
     elapsed: Optional[float] = None
     rank: Optional[int] = None
+    local_rank: Optional[int] = None
+    speaker: str = ""
     boundary: bool = False
     finished: bool = False
     values: Mapping[str, float] = _NO_VALUES

@@ -14,6 +14,7 @@ from hedgerow.logs.formats.dllogger import DLLogger
 from hedgerow.logs.formats.dlrover import DLRover
 from hedgerow.logs.formats.huggingface import HuggingFace
 from hedgerow.logs.formats.json_lines import JSONLines
+from hedgerow.logs.formats.launcher import Launcher
 from hedgerow.logs.formats.lightning import Lightning
 from hedgerow.logs.formats.megatron import Megatron
 from hedgerow.logs.formats.mlperf import MLPerf
@@ -48,7 +49,7 @@ class AutoReader:
         self.clock = LogClock()
         self.counts: Counter[str] = collections.Counter()
         self._blocks = Blocks()
-        self._endings = Endings()
+        self._always = (Launcher(), Endings())
         self._formats = _formats(only, pattern)
         self._auto = only == AUTO and pattern is None
         self._known: List[LineFormat] = [] if self._auto else list(self._formats)
@@ -90,10 +91,10 @@ class AutoReader:
 
     def _readers(self) -> Sequence[LineFormat]:
         looking = self._auto and (self._since_new < _SETTLED_BYTES or self._block_number % _LOOK_EVERY == 0)
-        return [*(self._formats if looking else self._known), self._endings]
+        return [*(self._formats if looking else self._known), *self._always]
 
     def _count(self, reader: LineFormat, seen: Iterable[Observation]) -> bool:
-        if reader is self._endings or not any(entry.boundary for entry in seen):
+        if reader in self._always or not any(entry.boundary for entry in seen):
             return False
         self.counts[reader.name] += 1
         if reader in self._known:

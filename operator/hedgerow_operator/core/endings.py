@@ -15,7 +15,7 @@ from hedgerow_operator.core.fault_words import FaultKind, classify
 # Failures that a script may print and live through: they count once nothing follows.
 FAILURES = frozenset({says.EXCEPTION, says.DEVICE_ERROR, says.CRASH, says.OUT_OF_MEMORY, says.EXIT, says.NODE_FAILED})
 # Somebody or something else ended the run.
-FROM_OUTSIDE = frozenset({says.CANCELLED, says.PREEMPTED, says.TIME_LIMIT, says.TERMINATED})
+FROM_OUTSIDE = frozenset({says.CANCELLED, says.PREEMPTED, says.TIME_LIMIT, says.TERMINATED, says.STOPPED})
 # What a program that has finished its training may still fail by; a signal or an exit code then is tidying up.
 _AFTER_TRAINING = frozenset({says.EXCEPTION, says.DEVICE_ERROR, says.OUT_OF_MEMORY})
 # The notes that say most about a failure come first.
@@ -26,6 +26,8 @@ _CLASSES = {
     FaultKind.DEVICE: FaultClass.HARDWARE,
     FaultKind.CONSEQUENCE: FaultClass.NETWORK,
 }
+# Why an operator ends an attempt that did nothing wrong.
+_WANTED = frozenset({"", reasons.SUSPENDING, reasons.SUSPENDED, reasons.PREEMPTED})
 _NUMBERS = re.compile(r"\b(?:rank|pid|cuda:|device)\s*\d+|0x[0-9a-f]+", re.IGNORECASE)
 
 
@@ -41,11 +43,15 @@ class Outcome(StrEnum):
 
 
 class Note(Struct, frozen=True, kw_only=True):
-    """One line about the end of the run, in the order of the output; ending: as in hedgerow.logs.observation."""
+    """One line about the end of the run, in the order of the output; ending: as in hedgerow.logs.observation.
+
+    speaker: the prefix of the line, which tells processes apart where no rank is told.
+    """
 
     ending: str
     text: str = ""
     rank: int | None = None
+    speaker: str = ""
 
 
 class Ended(Struct, frozen=True, kw_only=True):
@@ -94,7 +100,7 @@ def failure(notes: Sequence[Note], ranks: int | None = None) -> Ended:
         says.DEVICE_ERROR: (FaultClass.HARDWARE, "a device error"),
         says.OUT_OF_MEMORY: (FaultClass.APPLICATION, "out of memory"),
     }.get(kind, (FaultClass.UNKNOWN, "the process ended"))
-    who = f" on {phrases.ranks(named)}" if named else ""
+    who = f" on {phrases.ranks(named)}" if named else f" on {telling[0].speaker}" if telling[0].speaker else ""
     return Ended(outcome=Outcome.FAILED, reason=reasons.RANK_EXITED, fault_class=fault_class, ranks=named,
                  message=f"{words}{who}: {telling[0].text}")
 
@@ -103,6 +109,8 @@ def _outside(notes: Sequence[Note], first: Note) -> Ended | None:
     """Ended from outside when that is what came first; a time limit is told after the signals that it sends."""
     if first.ending not in FROM_OUTSIDE:
         return None
+    if first.ending == says.STOPPED:
+        return _stopped(first.text)
     for ending, outcome, reason in (
         (says.TIME_LIMIT, Outcome.TIMED_OUT, reasons.TIME_LIMIT_REACHED),
         (says.NODE_FAILED, Outcome.FAILED, reasons.NODE_LOST),
@@ -119,16 +127,29 @@ def _outside(notes: Sequence[Note], first: Note) -> Ended | None:
                  message=f"{phrases.ranks(ranks) if ranks else 'the job'} received SIGTERM from outside")
 
 
+def _stopped(reason: str) -> Ended:
+    """By the operator, and it has started no other attempt."""
+    message = f"the launcher was told to end the attempt{': ' if reason else ''}{reason}, and started no other"
+    if reason == reasons.DEADLINE_EXCEEDED:
+        return Ended(outcome=Outcome.TIMED_OUT, reason=reason, fault_class=FaultClass.SCHEDULER, message=message)
+    if reason in _WANTED:
+        return Ended(outcome=Outcome.CANCELLED, reason=reason or reasons.CANCELLED, fault_class=FaultClass.SCHEDULER,
+                     message=message)
+    known = reason if reason in reasons.INCIDENT_KINDS else reasons.CANCELLED
+    return Ended(outcome=Outcome.FAILED, reason=known, message=message)
+
+
 def _exception(notes: Sequence[Note], named: tuple[int, ...], ranks: int | None) -> Ended:
     """The same exception on several ranks is the program's own; a broken connection is a consequence of another's."""
     faults = [(note, classify(note.text)) for note in notes]
     causes = [entry for entry in faults if entry[1].kind is not FaultKind.CONSEQUENCE] or faults
     first, fault = causes[0]
     texts = {_NUMBERS.sub("…", note.text) for note, _fault in faults}
-    if len(texts) == 1 and fault.kind is FaultKind.APPLICATION and len(named) >= max(2, (ranks or 0)):
+    sayers = {note.speaker if note.rank is None else note.rank for note in notes} - {""}
+    if len(texts) == 1 and fault.kind is FaultKind.APPLICATION and len(sayers) >= max(2, (ranks or 0)):
         return Ended(outcome=Outcome.FAILED, reason=reasons.APPLICATION_FAULT, fault_class=FaultClass.APPLICATION,
                      hopeless=True, message=f"every rank ended with the same exception: {first.text}")
     guilty = (first.rank,) if first.rank is not None else ()
-    who = f"{phrases.ranks(guilty)} ended" if guilty else "the program ended"
+    who = f"{phrases.ranks(guilty) if guilty else first.speaker or 'the program'} ended"
     return Ended(outcome=Outcome.FAILED, reason=reasons.RANK_EXITED, ranks=guilty, message=f"{who} with {first.text}",
                  fault_class=_CLASSES.get(fault.kind, FaultClass.UNKNOWN))

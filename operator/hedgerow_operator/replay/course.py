@@ -40,7 +40,7 @@ class Course:
         self._phase = PHASE_INIT
         self._stepped = False
         self._stretch_finished = False
-        self._steps_of: dict[int | None, int] = {}
+        self._steps_of: dict[int | str | None, int] = {}
 
     @property
     def phase(self) -> str:
@@ -57,7 +57,7 @@ class Course:
 
     def goes_back(self, seen: Observation) -> bool:
         """Whether the job begins again from an earlier step: the same rank tells of one, as ranks lag behind others."""
-        return seen.finished and seen.step is not None and seen.step < self._steps_of.get(seen.rank, seen.step)
+        return seen.finished and seen.step is not None and seen.step < self._steps_of.get(_speaker(seen), seen.step)
 
     def progress(self, seen: Observation, overdue: bool) -> Interval | None:
         """A boundary at ``now`` ends an interval; None when another rank tells of the same one again."""
@@ -66,13 +66,19 @@ class Course:
             self._stepped = False
             self._steps_of.clear()
         if seen.finished and seen.step is not None and len(self._steps_of) < MOST_RANKS:
-            self._steps_of[seen.rank] = seen.step
+            self._steps_of[_speaker(seen)] = seen.step
         if not again and self._told_before(seen):
             return None
         interval = Interval(phase=self.phase, began=self.since, seconds=self.now - self.since, steps=self._steps(seen))
         self._learn(interval, seen, overdue)
         self._begin(seen)
         return interval
+
+    def restart(self) -> None:
+        """Another attempt begins, from whatever step."""
+        self.since, self.saved, self.step = self.now, None, None
+        self._phase, self._stepped, self._stretch_finished = PHASE_INIT, False, False
+        self._steps_of.clear()
 
     def _told_before(self, seen: Observation) -> bool:
         if not seen.finished or seen.step is None or self.step is None or not self._stretch_finished:
@@ -111,3 +117,8 @@ class Course:
 
     def _add(self, phase: str, seconds: float) -> None:
         durations.add(self.learned.setdefault(phase, {}), seconds)
+
+
+def _speaker(seen: Observation) -> int | str | None:
+    """What tells the processes of a job apart: their ranks, else the prefixes of their lines."""
+    return seen.rank if seen.rank is not None else seen.speaker or None

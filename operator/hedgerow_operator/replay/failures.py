@@ -37,7 +37,7 @@ class Failures:
         assert seen.ending is not None
         self.over = self.over or seen.ending in _FINAL
         if len(self._notes) < _MOST_NOTES:
-            self._notes.append(Note(ending=seen.ending, text=seen.text, rank=seen.rank))
+            self._notes.append(Note(ending=seen.ending, text=seen.text, rank=seen.rank, speaker=seen.speaker))
         self._at_steps = course.finished
         self.ending = self.ending or seen.ending in FAILURES or seen.ending in FROM_OUTSIDE
         if seen.ending in FAILURES and self.first is None:
@@ -50,10 +50,15 @@ class Failures:
             self._last_step_reached = seen.step is not None and seen.step >= total
         if self.over or not self._notes or not (again or course.finished >= self._at_steps + SETTLED_STEPS):
             return None
-        incident = self._incident(self.conclude(course)) if again and self.first is not None else None
-        self._notes, self.first, self.ending = [], None, False
-        if incident is not None:
-            incident.closed = course.now
+        if again:
+            return self._close(course)
+        self._forget()
+        return None
+
+    def restarted(self, course: Course) -> Incident | None:
+        """Another attempt begins: what failed before it was a failure indeed, and is over."""
+        incident = self._close(course)
+        self.over = False
         return incident
 
     def conclude(self, course: Course) -> Ended:
@@ -74,6 +79,17 @@ class Failures:
         stall.ranks, stall.fault_class = incident.ranks, incident.fault_class
         stall.message += f"; then {incident.message}"
         return ended, None
+
+    def _close(self, course: Course) -> Incident | None:
+        ended = self.conclude(course)
+        incident = self._incident(ended) if self.first is not None and ended.outcome is Outcome.FAILED else None
+        self._forget()
+        if incident is not None:
+            incident.closed = course.now
+        return incident
+
+    def _forget(self) -> None:
+        self._notes, self.first, self.ending = [], None, False
 
     def _incident(self, ended: Ended) -> Incident:
         at = self.first or 0.0

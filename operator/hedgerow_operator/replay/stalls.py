@@ -28,6 +28,9 @@ TELL_FACTOR = 1.5
 LEAST_STEPS = 8
 LEAST_OTHERS = 3
 _SOURCE = "Log"
+_STALLS = frozenset(
+    {reasons.NO_PROGRESS, reasons.RANK_STOPPED, reasons.STARTUP_TIMEOUT, reasons.ENDING_TIMEOUT}
+)
 _MOMENT = 0.001
 
 
@@ -68,6 +71,25 @@ class StallWatch:
         if self.incident is not None:
             self.incident.closed = course.now
             self.incident.message += f"; it went on by itself after {phrases.seconds(went_on_after)}"
+            self.incident = None
+
+    def stopped(self, course: Course, reason: str) -> Incident | None:
+        """The launcher was told to end the attempt. Where a stall was the reason, and this log does not show it (it has
+        no times, or tells of other ranks' steps), the incident that was told of then.
+        """
+        if self.incident is not None or reason not in _STALLS:
+            return None
+        self.incident = Incident(
+            kind=STALL, phase=course.phase, opened=course.now, last_progress=course.since, reason=reason,
+            message="the launcher was told to end the attempt since it stood still", action=RESTART, acted=course.now,
+        )
+        return self.incident
+
+    def restarted(self, course: Course) -> None:
+        """Another attempt begins."""
+        if self.incident is not None:
+            self.incident.closed = course.now
+            self.incident.message += "; another attempt was started"
             self.incident = None
 
     def _deadline(self, course: Course, telling: bool) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hedgerow.logs import observation as says
 from hedgerow.logs.observation import Observation
 from hedgerow.logs.reader import AutoReader
 from hedgerow.wire import MAX_SECONDS
@@ -58,11 +59,24 @@ class TrainingReplay:
         if time is not None and self._reader.clock.measured:
             self._silence(time)
         course.tell(time)
-        if seen.ending is not None:
-            self._failures.note(seen, course)
+        if seen.ending == says.STARTED:
+            self._restart()
+        elif seen.ending is not None:
+            self._end(seen)
         if seen.boundary:
             self._progress(seen)
         self._numbers.values(seen, course.now)
+
+    def _end(self, seen: Observation) -> None:
+        self._failures.note(seen, self._course)
+        stalled = self._stalls.stopped(self._course, seen.text) if seen.ending == says.STOPPED else None
+        self._incidents += [] if stalled is None else [stalled]
+
+    def _restart(self) -> None:
+        failed = self._failures.restarted(self._course)
+        self._incidents += [] if failed is None or self._stalls.incident is not None else [failed]
+        self._stalls.restarted(self._course)
+        self._course.restart()
 
     def _silence(self, until: float) -> None:
         """Nothing progressed up to ``until``. After the last word of a job its silence means nothing."""

@@ -110,8 +110,8 @@ ENDINGS: dict[str, tuple[str, str, int | None]] = {
     "a signal": ("3: [rank: 3] Received SIGTERM: 15", says.TERMINATED, 3),
     "an exception of one rank": (" 6: [rank6]: ValueError: Imaginary component 0.0029952042492374167",
                                  says.EXCEPTION, 6),
-    "a device error": ("[default3]:  what():  CUDA error: unknown error", says.DEVICE_ERROR, 3),
-    "a crash": ("[default3]:terminate called after throwing an instance of 'c10::CUDAError'", says.CRASH, 3),
+    "a device error": ("[default3]:  what():  CUDA error: unknown error", says.DEVICE_ERROR, None),
+    "a crash": ("[default3]:terminate called after throwing an instance of 'c10::CUDAError'", says.CRASH, None),
     "memory that ran out": ("[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB",
                             says.OUT_OF_MEMORY, 1),
     "an exit code": ("srun: error: n1: task 3: Exited with exit code 134", says.EXIT, None),
@@ -129,6 +129,22 @@ ENDINGS: dict[str, tuple[str, str, int | None]] = {
 def test_an_ending_is_read_from(case: str) -> None:
     text, ending, rank = ENDINGS[case]
     assert [(entry.ending, entry.rank) for entry in read(text)] == [(ending, rank)]
+
+
+PREFIXES: dict[str, tuple[str, int | None, int | None]] = {
+    "torchrun tells the rank within the node only": ("[default3]: ", None, 3),
+    "torch tells the rank, inside of torchrun's": ("[default3]:[rank11]: ", 11, None),
+    "a task of srun is a rank": (" 6: ", 6, None),
+    "a task of srun that runs torchrun is none": ("1: [default3]:", None, 3),
+    "nobody tells": ("", None, None),
+}
+
+
+@pytest.mark.parametrize("case", PREFIXES)
+def test_who_says_a_line(case: str) -> None:
+    prefix, rank, local_rank = PREFIXES[case]
+    (seen,) = read(prefix + "ValueError: Imaginary component 0.003")
+    assert (seen.rank, seen.local_rank, seen.speaker) == (rank, local_rank, prefix.strip())
 
 
 NOTHING = {

@@ -32,4 +32,4 @@ class LineFormat:
         if "time" not in what:
             what["time"], what["zoned"] = line.clock
         what.setdefault("rank", line.rank)
-        return Observation(source=self.name, **what)
+        return Observation(source=self.name, local_rank=line.local_rank, speaker=line.speaker, **what)

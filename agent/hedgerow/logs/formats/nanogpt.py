@@ -11,13 +11,14 @@ from hedgerow.logs.numbers import NUMBER, values_in
 from hedgerow.logs.observation import Observation
 from hedgerow.wire import PHASE_CHECKPOINT, PHASE_STEP
 
-_ITERATION = re.compile(r"\b(?:iter|step)\s+(\d+)(?:\s*/\s*\d+)?\s*[:|,]\s*(.*\bloss\b.*)", re.IGNORECASE)
+_ITERATION = re.compile(r"\b(?:iter|step)\s+(\d+)(?:\s*/\s*\d+)?(?:\s*[:|,]\s*|\s+(?=loss\b))(.*\bloss\b.*)",
+                        re.IGNORECASE)
 _EVALUATION = re.compile(r"\b(?:iter|step)\s+(\d+)\s*:.*\bval loss\b", re.IGNORECASE)
 _WORDS = re.compile(r"\b([a-z_]+)\s+(" + NUMBER + r")(ms)?")
 
 
 class NanoGPT(LineFormat):
-    """Also `step 10 | loss 3.1 | lr 6e-4 | norm: 0.3 | dt: 120.5ms | tok/sec: 51234`."""
+    """Also `step 10 | loss 3.1 | lr 6e-4 | norm: 0.3 | dt: 120.5ms | tok/sec: 51234`, and `step 10 loss 3.1`."""
 
     name = "nanogpt"
     markers = (b"iter ", b"step ", b"saving checkpoint to")

@@ -9,6 +9,8 @@ from msgspec import Struct, field
 from hedgerow_operator.core.attribution.fault_class import FaultClass
 
 _MAX_TEXT = 240
+# Among the details of an end: why the launcher was told to end the rank.
+STOPPED = "stopped"
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 

@@ -33,6 +33,8 @@ _WORDS = {
 }
 _PROGRAM = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE)
 _SHELL_BASE = 128
+# As a shell says it: the command cannot be run, or does not exist.
+_CANNOT_RUN = (126, 127)
 # Each line that matters here holds one of these; looking for them costs less than the patterns.
 _WORDS_OF_LINES = ("srun: error", "CANCELLED", "exited on signal", "exitcode", "return code", "SIGTERM", "got signal",
                    "Fatal Python", *_WORDS)  # fmt: skip
@@ -62,7 +64,9 @@ def exit_events(text: str, words: str, speaker: Speaker, line: int) -> Iterator[
         yield exit_event(speaker.rank, -_WORDS[name], line, text, {})
 
 
-def exit_event(rank: int | None, code: int, line: int, text: str, details: dict[str, Any]) -> LogEvent:
+def exit_event(
+    rank: int | None, code: int, line: int, text: str, details: dict[str, Any], consequence: bool = False
+) -> LogEvent:
     """An end with a code: negative is a signal, as Python tells it; above 128 also, as shells do."""
     number = -code if code < 0 else code - _SHELL_BASE if code > _SHELL_BASE else 0
     named = number in signal.valid_signals()
@@ -71,8 +75,8 @@ def exit_event(rank: int | None, code: int, line: int, text: str, details: dict[
         kind=EventKind.EXIT,
         rank=rank,
         line=line,
-        fault_class=FaultClass.APPLICATION if number in _PROGRAM else FaultClass.UNKNOWN,
-        consequence=number == signal.SIGTERM,
+        fault_class=FaultClass.APPLICATION if number in _PROGRAM or code in _CANNOT_RUN else FaultClass.UNKNOWN,
+        consequence=consequence or number == signal.SIGTERM,
         text=shortened(text),
         details=details,
     )

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from hedgerow_operator.core.attribution.fault_class import Confidence, FaultClass
 from hedgerow_operator.core.attribution.log.causes import Account, cause_account
-from hedgerow_operator.core.attribution.log.event import LogEvent
+from hedgerow_operator.core.attribution.log.event import STOPPED, LogEvent
 from hedgerow_operator.core.attribution.log.waiting import missing_account, network_account, waiting_account
 
 NOTHING = "the output tells of no failure"
@@ -41,7 +41,7 @@ def explain(events: Sequence[LogEvent], ranks: int | None = None, omitted: int =
         or missing_account(events, ranks)
         or network_account(events)
         or waiting_account(events, ranks)
-        or Account(first=events[0], message=_ONLY_CONSEQUENCES)
+        or Account(first=events[0], message=_why_ended(events))
     )
     suspects = tuple(sorted(set(account.suspects)))
     victims = tuple(sorted(set(account.victims).difference(suspects)))
@@ -57,3 +57,8 @@ def explain(events: Sequence[LogEvent], ranks: int | None = None, omitted: int =
         evidence=tuple({"line": event.line, "text": event.text} for event in rests_on[:8]),
         omitted=omitted,
     )
+
+
+def _why_ended(events: Sequence[LogEvent]) -> str:
+    reason = next((event.details[STOPPED] for event in events if STOPPED in event.details), None)
+    return _ONLY_CONSEQUENCES if reason is None else f"the launcher was told to end the ranks: {reason}"

@@ -7,6 +7,7 @@ from hedgerow_operator.core.attribution.log.crashes import crash_event
 from hedgerow_operator.core.attribution.log.event import LogEvent
 from hedgerow_operator.core.attribution.log.exits import exit_events
 from hedgerow_operator.core.attribution.log.gauges import HangGauges
+from hedgerow_operator.core.attribution.log.launcher import TRIGGER, LauncherReports
 from hedgerow_operator.core.attribution.log.network import mismatch_event, network_event
 from hedgerow_operator.core.attribution.log.ras import Ras
 from hedgerow_operator.core.attribution.log.speaker import speaker_of
@@ -21,7 +22,7 @@ TRIGGERS = (
     b"CANCELLED", b"oom", b"OOM", b"ut of memory", b"exitcode", b"local_rank: ", b"MISMATCH", b"INCOMPLETE",
     b"considered dead", b"Segmentation", b"Bus error", b"borted", b"Xid", b"ECC", b"fallen off", b"NET/IB",
     b"Root Cause", b"COMMON_HANG{", b"Could not acquire GIL", b"return code", b"link down", b"link is down",
-    b"nreachable", b"No route", b"joining collective", b"best knowledge",
+    b"nreachable", b"No route", b"joining collective", b"best knowledge", TRIGGER,
 )  # fmt: skip
 ATTENTION = 400
 # No message is longer; it bounds what patterns cost in garbage.
@@ -39,12 +40,13 @@ class LogReader:
         self._traced = Traced()
         self._ras = Ras()
         self._gauges = HangGauges()
+        self._launcher = LauncherReports()
 
     def read(self, text: str, line: int) -> None:
         """Take one line, without its end; ``line`` counts from 1."""
         text = text[:_LONGEST_LINE]
         self._gauges.feed(text, line)
-        for report in (self._elastic, self._traced, self._ras):
+        for report in (self._elastic, self._traced, self._ras, self._launcher):
             if self._collector.add(report.feed(text, line)):
                 return
         for whole, start in self._wrapping.feed(text, line):

@@ -41,10 +41,8 @@ class Speaker(Struct, frozen=True, kw_only=True):
 
 def speaker_of(text: str) -> tuple[Speaker, str]:
     """Who says the line, and the line without the prefixes."""
-    prefixed, words = split_prefix(text)
-    prefix = text[: len(text) - len(words)].rstrip()
-    local = prefixed if "[default" in prefix.rsplit(":", 2)[-2:][0] else None
-    rank = None if local is not None else prefixed
+    prefix, words = split_prefix(text)
+    rank = prefix.rank
     if rank is None and "[rank" in text and (found := _GLOBAL.search(text)):
         rank = int(found[1])
     glog = _GLOG.search(text) if "[" in text else None
@@ -53,7 +51,7 @@ def speaker_of(text: str) -> tuple[Speaker, str]:
         Speaker(
             rank=rank,
             said_rank=int(group["rank"]) if group else None,
-            local_rank=local,
+            local_rank=prefix.local_rank,
             group=(group["name"] or group["id"]) if group else None,
             is_default=_is_default(group) if group else None,
             time=f"{int(glog[1]):02}-{glog[2]}T{glog[3]}" if glog else None,

@@ -1,0 +1,55 @@
+"""`hedgerow explain` on lines of Hedgerow's own launcher."""
+
+import pytest
+
+from hedgerow.logs import launcher_lines as lines
+from hedgerow_operator.core.attribution.fault_class import FaultClass
+from hedgerow_operator.core.attribution.log.event import EventKind
+from tests.unit.attribution.reading import explained, traceback, watchdog
+
+APPLICATION, SCHEDULER, UNKNOWN = FaultClass.APPLICATION, FaultClass.SCHEDULER, FaultClass.UNKNOWN
+
+
+def said(template: str, *fields: object) -> str:
+    return f"{lines.PREFIX}{template % fields}\n"
+
+
+STOPPED = said(lines.STOPPED, 1, ": RankExited")
+
+# Each: the log, the suspects, the class, the rank of the first failure.
+LOGS = {
+    "a rank that was killed, and those that were told to end for it": (
+        said(lines.RANK_ENDED, 2, 137) + STOPPED + said(lines.RANK_ENDED, 0, 137) + said(lines.RANK_ENDED, 1, 143),
+        (2,), UNKNOWN, 2),
+    "a rank that crashed in native code while watchdogs of others speak": (
+        said(lines.RANK_ENDED, 1, 139) + watchdog(0, 70), (1,), APPLICATION, 1),
+    "a command that cannot be started": (
+        said(lines.CANNOT_START, "pyton3", "No such file or directory"), (), APPLICATION, None),
+    "an exception, and the exit of its rank": (
+        traceback("KeyError: 'labels'", "[rank3]: ") + said(lines.RANK_ENDED, 3, 1), (3,), APPLICATION, 3),
+    "a launcher that was asked to end": (
+        said(lines.ASKED_TO_END) + said(lines.RANK_ENDED, 0, 143), (), SCHEDULER, None),
+    "a second attempt whose rank fails by itself": (
+        STOPPED + said(lines.RANK_ENDED, 0, 137) + said(lines.STARTS, 2, "") + said(lines.RANK_ENDED, 1, 137),
+        (1,), UNKNOWN, 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", LOGS)
+def test_the_launcher_tells_of(case: str) -> None:
+    text, suspects, fault_class, rank = LOGS[case]
+    found = explained(text)
+    assert (found.suspects, found.fault_class) == (suspects, fault_class)
+    assert found.first_failure is not None
+    assert found.first_failure.rank == rank
+
+
+def test_ranks_that_end_well_are_no_event() -> None:
+    assert explained(said(lines.RANK_ENDED, 0, 0) + said(lines.ALL_ENDED, 1)).events == ()
+
+
+def test_of_ranks_that_were_told_to_end_only_the_reason_is_said() -> None:
+    found = explained(said(lines.STOPPED, 1, ": NoProgress") + said(lines.RANK_ENDED, 0, 137))
+    assert found.suspects == ()
+    assert "NoProgress" in found.message
+    assert [(event.kind, event.rank, event.consequence) for event in found.events] == [(EventKind.EXIT, 0, True)]
