@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from hedgerow.wire import COMMAND_DUMP, COMMAND_FINISH, COMMAND_START, COMMAND_STOP, Command
 from hedgerow_operator.api.times import parse_optional_time
-from hedgerow_operator.core.fencing import forceable
+from hedgerow_operator.core.fencing import forceable, placing_wait
 from hedgerow_operator.core.ladder import FAIL, unexpired
 from hedgerow_operator.core.plan import (
     BUSY_INTERVAL_SECONDS,
@@ -108,8 +108,7 @@ def _start(context: Context) -> Command | None:
 
 
 def _may_place(context: Context) -> bool:
-    at = parse_optional_time(context.status.next_start_at)
-    return not context.job.spec.suspend and (at is None or context.now >= at)
+    return not context.job.spec.suspend and placing_wait(context) <= 0
 
 
 def _remove_all(context: Context, placements: Iterable[PlacementSeen]) -> list[Action]:
@@ -130,8 +129,7 @@ def _remove(context: Context, placement: PlacementSeen) -> list[Action]:
 def _forceable(context: Context) -> tuple[str, ...]:
     if not context.seen.fences_by_time:
         return ()
-    since = parse_optional_time(context.status.fenced_at)
-    fenced_for = None if since is None else context.now - since
+    fenced_for = None if context.status.fenced_at is None else context.seen.stage_seconds
     return forceable(context.gang, float(context.job.spec.recovery.fence_seconds), fenced_for)
 
 

@@ -5,6 +5,7 @@ from hedgerow_operator.api.status import Ledger, Stopping
 from hedgerow_operator.api.times import format_time, parse_optional_time
 from hedgerow_operator.core import phrases
 from hedgerow_operator.core.attempt_stop import begin_stop, give_up
+from hedgerow_operator.core.fencing import placing_wait
 from hedgerow_operator.core.ladder import NEW_PLACEMENT, backoff_seconds, give_back, jitter, unexpired
 from hedgerow_operator.core.plan import Event
 from hedgerow_operator.core.resume import choose_checkpoint, judge_progress, ready_scans
@@ -27,7 +28,8 @@ def placing(context: Context) -> Step:
     """The placement is being created, once the one before is gone."""
     step, placement = Step(status=context.status), context.gang.placement
     if placement is None or placement.removing or len(context.seen.placements or ()) > 1:
-        return step
+        wait = placing_wait(context)
+        return step.then(look_again=wait) if wait > 0 else step
     message = f"workers of attempt {context.status.attempt} are being placed"
     return step.then(Event(reason=reasons.PLACEMENT_CREATED, message=message), attempt_stage=GATHERING)
 

@@ -5,10 +5,9 @@ import msgspec
 from hedgerow.wire import STAGE_STOPPED, STAGE_WAITING
 from hedgerow_operator.api import reasons
 from hedgerow_operator.api.status import MAX_HISTORY, HistoryEntry, Stopping
-from hedgerow_operator.api.times import format_time, parse_optional_time, parse_time
+from hedgerow_operator.api.times import format_time, parse_time
 from hedgerow_operator.core.attempt_end import reported_finished, succeed
-from hedgerow_operator.core.fencing import MARGIN_SECONDS, clock_may_start
-from hedgerow_operator.core.gang import STRAY_SECONDS
+from hedgerow_operator.core.fencing import MARGIN_SECONDS, clock_may_start, last_words_seconds
 from hedgerow_operator.core.ladder import FAIL, IN_PLACE, NEW_PLACEMENT, SUSPEND, backoff_seconds, exclude, respond
 from hedgerow_operator.core.ledger import close_attempt
 from hedgerow_operator.core.plan import Event
@@ -103,18 +102,18 @@ def _let_them_end(context: Context, step: Step, plan: Stopping) -> Step:
     """Pods that somebody deletes by force are gone at once, and their ranks only after their grace. Unless every
     launcher has said that nothing lives, or the fence has run out, the next placement waits for that.
     """
-    gang, grace = context.gang, context.job.spec.recovery.grace_seconds
+    gang, grace = context.gang, float(context.job.spec.recovery.grace_seconds)
     if not (plan.started and context.seen.fences_by_time) or _fence_over(context):
         return step
     if all((report := gang.report(worker)) and report.stage in (STAGE_STOPPED, STAGE_WAITING)
            for worker in range(gang.workers)):
         return step
-    return step.then(next_start_at=format_time(context.now + STRAY_SECONDS + grace))
+    return step.then(next_start_at=format_time(context.now + last_words_seconds(grace)))
 
 
 def _fence_over(context: Context) -> bool:
-    since = parse_optional_time(context.status.fenced_at)
-    return since is not None and context.now - since >= context.job.spec.recovery.fence_seconds + MARGIN_SECONDS
+    fence = context.job.spec.recovery.fence_seconds + MARGIN_SECONDS
+    return context.status.fenced_at is not None and context.seen.stage_seconds >= fence
 
 
 def suspended(context: Context) -> Step:
@@ -141,7 +140,7 @@ def _stopped(context: Context, plan: Stopping, worker: int) -> bool:
         return False
     if not plan.started or heard.report.attempt >= gang.attempt:
         return True
-    return context.now - heard.age - parse_time(plan.since) >= UNSEEN_START_SECONDS
+    return context.seen.stage_seconds - heard.age >= UNSEEN_START_SECONDS
 
 
 def _hopeless(context: Context) -> bool:

@@ -6,8 +6,10 @@ current any more) and one other worker is known not to vouch: it has reported th
 """
 
 from hedgerow.wire import STAGE_RUNNING
-from hedgerow_operator.core.gang import Gang
+from hedgerow_operator.api.times import parse_optional_time
+from hedgerow_operator.core.gang import STRAY_SECONDS, Gang
 from hedgerow_operator.core.seen import WorkerSeen
+from hedgerow_operator.core.step import Context
 
 # Beyond the launchers' own fence time: clock drift, the length of a request, the time that a kill takes.
 MARGIN_SECONDS = 15.0
@@ -22,10 +24,30 @@ def clock_may_start(gang: Gang) -> bool:
 def forceable(gang: Gang, fence_seconds: float, fenced_for: float | None) -> tuple[str, ...]:
     """Names of workers that may be deleted without waiting for their node.
 
-    fenced_for: seconds since the clock was recorded to have started; None: it has not.
+    fenced_for: seconds since the clock was seen to be recorded as started, on a clock that does not jump; None: it has
+    not.
     """
     over = fenced_for is not None and fenced_for >= fence_seconds + MARGIN_SECONDS
     return tuple(worker.name for worker in _unreachable(gang) if worker.terminating and (worker.node_gone or over))
+
+
+def last_words_seconds(grace: float) -> float:
+    """How long ranks may live whose pods the API has forgotten: what is under way to them, and their grace."""
+    return STRAY_SECONDS + grace
+
+
+def placing_wait(context: Context) -> float:
+    """Seconds until the next placement may be created. Behind an attempt that was fenced the time of day is not
+    trusted: a clock that jumps forward must not end the wait for its ranks.
+    """
+    status, seen = context.status, context.seen
+    at = parse_optional_time(status.next_start_at)
+    if at is None:
+        return 0.0
+    least = 0.0
+    if seen.fences_by_time and 0 < status.fenced_attempt == status.attempt - 1:
+        least = last_words_seconds(float(context.job.spec.recovery.grace_seconds))
+    return max(at - context.now, least - seen.stage_seconds)
 
 
 def _unreachable(gang: Gang) -> list[WorkerSeen]:

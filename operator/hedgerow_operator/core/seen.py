@@ -72,6 +72,8 @@ class Seen(Struct, frozen=True, kw_only=True):
     removed or restarted). heard: newest report of each launcher, of whatever attempt or placement.
     listening_seconds: how long this operator has been able to hear launchers; silence shorter than that means nothing.
     signs: what is unusual from report to report; None: nobody watched.
+    stage_seconds: how long this operator has known the job in its stage, on a monotonic clock: what must not end early
+    goes by this, since the time of day may jump.
     fences_by_time: False where the runtime can always see whether processes live (local).
     """
 
@@ -79,4 +81,5 @@ class Seen(Struct, frozen=True, kw_only=True):
     heard: tuple[Heard, ...] = ()
     listening_seconds: float = 0.0
     signs: Signs | None = None
+    stage_seconds: float = 0.0
     fences_by_time: bool = True

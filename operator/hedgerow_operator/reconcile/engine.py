@@ -23,6 +23,7 @@ from hedgerow_operator.reconcile.ports import (
 )
 from hedgerow_operator.reconcile.queue import WorkQueue
 from hedgerow_operator.reconcile.reports import ReportHub
+from hedgerow_operator.reconcile.stage_clock import StageClock
 
 # A job's figures are written at most this often; what matters is written at once.
 FIGURES_SECONDS = 10.0
@@ -67,6 +68,7 @@ class Reconciler:
         self._states: dict[JobKey, str] = {}
         self._written: dict[JobKey, float] = {}
         self._watches: dict[str, JobWatch] = {}
+        self._stages = StageClock()
 
     def key_of(self, uid: str) -> JobKey | None:
         """The key of the job with this uid, as far as it was seen here."""
@@ -128,6 +130,7 @@ class Reconciler:
             heard=self._hub.heard(job.metadata.uid),
             listening_seconds=self._hub.listening_seconds(job.metadata.uid),
             signs=self._watches[job.metadata.uid].signs(self._clock()),
+            stage_seconds=self._stages.seconds(job.metadata.uid, job.status, self._stopwatch()),
             fences_by_time=runtime.fences_by_time,
         )
 
@@ -190,6 +193,7 @@ class Reconciler:
         if uid is not None:
             self._hub.forget(uid)
             self._watches.pop(uid, None)
+            self._stages.forget(uid)
         self._written.pop(key, None)
         if self._states.pop(key, None) is not None:
             self._metrics.jobs_by_state(self._by_state())

@@ -17,6 +17,7 @@ from hedgerow_operator.core.orders import answer_for
 from hedgerow_operator.core.plan import CreatePlacement, DeleteJob, Event, Orders, Plan, RemovePlacement
 from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_SUCCEEDED, Heard, Seen
 from hedgerow_operator.core.watching.job_watch import JobWatch
+from hedgerow_operator.reconcile.stage_clock import StageClock
 from tests.unit.core.world_launcher import Launcher
 from tests.unit.core.world_parts import Placement
 from tests.unit.core.world_watch import Watch
@@ -54,6 +55,8 @@ class World:
         self.on_placement: Callable[[Placement], None] = lambda placement: None
         self.watch = Watch()
         self.numbers = JobWatch()
+        self.stages = StageClock()
+        self.clock_is_wrong_by = 0.0
 
     @property
     def status(self) -> TrainingJobStatus:
@@ -124,7 +127,7 @@ class World:
     def restart_operator(self) -> None:
         """All that it kept in memory is lost."""
         self.heard, self.orders, self.listening_since, self.crash_in = {}, None, self.now, None
-        self.numbers = JobWatch()
+        self.numbers, self.stages = JobWatch(), StageClock()
 
     def decide(self) -> Plan:
         """What the operator decides now, without doing it."""
@@ -135,8 +138,9 @@ class World:
         views = None if self.blind else tuple(placement.seen(self.now) for placement in self.placements.values())
         self.numbers.follow(self.job)
         seen = Seen(placements=views, heard=heard, listening_seconds=self.now - self.listening_since,
-                    signs=self.numbers.signs(self.now))
-        return decide(self.job, seen, self.now)
+                    signs=self.numbers.signs(self.now),
+                    stage_seconds=self.stages.seconds(self.job.metadata.uid, self.job.status, self.now))
+        return decide(self.job, seen, self.now + self.clock_is_wrong_by)
 
     def _note_over(self) -> None:
         """As the engine does: what a launcher said last does not count once its worker has ended."""

@@ -50,7 +50,8 @@ class EngineWorld(World):
     def _begin(self) -> None:
         self.hub = OpenHub(clock=lambda: self.now)
         self.engine = Reconciler(
-            WorldJobs(self), lambda job: WorldRuntime(self), self.hub, FakeLeadership(), lambda: self.now,
+            WorldJobs(self), lambda job: WorldRuntime(self), self.hub, FakeLeadership(),
+            lambda: self.now + self.clock_is_wrong_by,
             FakeMetrics(), stopwatch=lambda: self.now,
         )
         self.hub.on_heard = self.engine.hear
