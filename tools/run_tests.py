@@ -1,15 +1,26 @@
-"""Run the tests or a part of them (`make test T=PATH`), those that need a cluster in namespaces of their own."""
+"""Run the tests or a part of them (`make test T=PATH`), those that need a cluster in namespaces of their own.
+
+The cluster's tests mostly wait, so they run beside the others, with the processors first; what they print is kept and
+comes after the output of the others.
+"""
 
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 TESTBED = [sys.executable, "-m", "tests.cluster.testbed"]
+# With the kernel's help nothing of a run outlives us, also not after kill -9.
+WITH_US = ["setpriv", "--pdeathsig", "KILL"]
+BEHIND = ["nice", "-n", "10"]
+POLL_SECONDS = 0.2
 
 
 class Part(NamedTuple):
@@ -47,30 +58,80 @@ def command(part: Part, processors: int) -> list[str]:
     return [*pytest, "-n", str(processors), "--dist", "loadfile"] if several and processors > 1 else pytest
 
 
-def install_packages() -> int:
-    """Install the Debian packages of the test cluster; not 0 after a sentence about what is missing."""
+def prepare() -> bool:
+    """Install and build what the test cluster needs; not so after a sentence about what is missing."""
     packages = subprocess.run([*TESTBED, "packages"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    return subprocess.run(["sh", "tools/debian_packages.sh", *packages.split()], cwd=ROOT, check=False).returncode
+    steps = (["sh", "tools/debian_packages.sh", *packages.split()], [*TESTBED, "build"])
+    return all(subprocess.run(step, cwd=ROOT, check=False).returncode == 0 for step in steps)
 
 
-def run(part: Part, prepare: Callable[[], int] = install_packages) -> bool:
-    """Run one part with its preparation; whether it passed. A run that finds no test has not passed (pytest's 5)."""
-    if part.in_cluster and prepare() != 0:
-        return False
-    return subprocess.run(command(part, os.cpu_count() or 1), cwd=ROOT, check=False).returncode == 0
+class Run:
+    """One part under way. `kept`: a file that takes its output, which is shown when it is waited for."""
+
+    def __init__(self, part: Part, *before: str, kept: BinaryIO | None = None) -> None:
+        self._part, self._kept, self._began, self._shown = part, kept, time.monotonic(), 0
+        self._seconds: float | None = None
+        words = [*WITH_US, *before, *command(part, os.cpu_count() or 1)]
+        self._process = subprocess.Popen(words, cwd=ROOT, stdout=kept, stderr=subprocess.STDOUT if kept else None)
+
+    def look(self) -> bool:
+        """Whether it has ended; notes when."""
+        if self._seconds is None and self._process.poll() is not None:
+            self._seconds = time.monotonic() - self._began
+        return self._seconds is not None
+
+    def show(self) -> None:
+        """Print what it has kept and was not shown yet."""
+        if self._kept is not None:
+            more = os.pread(self._kept.fileno(), os.fstat(self._kept.fileno()).st_size - self._shown, self._shown)
+            self._shown += len(more)
+            sys.stdout.buffer.write(more)
+            sys.stdout.flush()
+
+    def tell(self) -> bool:
+        """Say how it ended; whether it passed. A run that finds no test has not passed (pytest's 5)."""
+        passed = self._process.returncode == 0
+        print(
+            f"{'passed' if passed else 'FAILED'} in {self._seconds:.0f} s: {' '.join(self._part.paths)}\n", flush=True
+        )
+        return passed
 
 
-def main(wanted: list[str]) -> int:
+def run_all(wanted: list[Part], prepared: Callable[[], bool] = prepare) -> bool:
+    """Run every part, also when another fails, and show one after the other; whether all passed."""
+    possible = [part for part in wanted if not part.in_cluster or prepared()]
+    with tempfile.TemporaryFile() as kept, interrupts_left_to_the_parts():
+        if len(possible) < 2:
+            runs = [Run(part) for part in possible]
+        else:
+            runs = [Run(part, kept=kept) if part.in_cluster else Run(part, *BEHIND) for part in possible]
+        outcomes = [ended(run, runs) for run in runs]
+    return all(outcomes) and possible == wanted
+
+
+def ended(run: Run, all_runs: list[Run]) -> bool:
+    """Wait until it ends, showing what it prints; whether it passed."""
+    while not [other.look() for other in all_runs][all_runs.index(run)]:
+        run.show()
+        time.sleep(POLL_SECONDS)
+    run.show()
+    return run.tell()
+
+
+@contextmanager
+def interrupts_left_to_the_parts() -> Iterator[None]:
+    """Ctrl-C reaches every process of the terminal: the parts end in their own order, and we wait for them."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def main(words: list[str]) -> int:
     """Run every part, also after one has failed; 1 if any failed."""
     folders = sorted({path.relative_to(ROOT / "tests").parts[0] for path in (ROOT / "tests").glob("*/**/test_*.py")})
-    failed = False
-    for part in parts(wanted, folders):
-        began = time.monotonic()
-        passed = run(part)
-        failed = failed or not passed
-        outcome = "passed" if passed else "FAILED"
-        print(f"{outcome} in {time.monotonic() - began:.0f} s: {' '.join(part.paths)}\n", flush=True)
-    return 1 if failed else 0
+    return 0 if run_all(parts(words, folders)) else 1
 
 
 if __name__ == "__main__":

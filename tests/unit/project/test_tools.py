@@ -68,11 +68,11 @@ def test_a_folder_of_other_tests_runs_on_all_processors() -> None:
 
 
 def test_a_part_whose_preparation_fails_has_failed() -> None:
-    assert not run_tests.run(run_tests.Part(["tests/cluster"], in_cluster=True), prepare=lambda: 1)
+    assert not run_tests.run_all([run_tests.Part(["tests/cluster"], in_cluster=True)], prepared=lambda: False)
 
 
 def test_a_path_without_a_test_has_failed() -> None:
-    assert not run_tests.run(run_tests.Part(["tests/unit/project/sources.py"], in_cluster=False))
+    assert not run_tests.run_all([run_tests.Part(["tests/unit/project/sources.py"], in_cluster=False)])
 
 
 def test_figures_come_from_the_last_line() -> None:
@@ -88,7 +88,7 @@ def test_a_benchmark_without_figures_is_told_what_its_last_line_must_be(line: st
 
 def test_a_benchmark_that_fails_after_its_figures_has_failed(tmp_path: Path) -> None:
     script = tmp_path / "broken.py"
-    script.write_text("print('{\"name\": \"x\", \"figures\": {}}'); raise SystemExit(3)")
+    script.write_text('print(\'{"name": "x", "figures": {}}\'); raise SystemExit(3)')
     with pytest.raises(run_benchmarks.BadBenchmarkError, match="exited with 3"):
         run_benchmarks.measure(script, [])
 

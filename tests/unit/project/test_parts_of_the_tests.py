@@ -1,0 +1,106 @@
+"""`make test` runs the cluster's tests beside the others; it tells how each ended, and nothing of it outlives it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+SECONDS = 30.0
+# Both parts are scripts here; everything else is as `make test` has it.
+RUNNER = """
+import sys
+sys.path.insert(0, "tools")
+import run_tests
+scripts = {False: sys.argv[1], True: sys.argv[2]}
+run_tests.command = lambda part, processors: [sys.executable, "-c", scripts[part.in_cluster]]
+wanted = [run_tests.Part(["tests/unit"], False), run_tests.Part(["tests/cluster"], True)]
+sys.exit(0 if run_tests.run_all(wanted, prepared=lambda: True) else 1)
+"""
+PASSES = "print('calm')"
+FAILS = "print('broken'); raise SystemExit(1)"
+MEETS = """
+import pathlib, time
+pathlib.Path({mine!r}).touch()
+deadline = time.monotonic() + 20
+while not pathlib.Path({other!r}).exists():
+    assert time.monotonic() < deadline, "it ran alone"
+    time.sleep(0.02)
+print({mine!r})
+"""
+WAITS = """
+import os, pathlib, time
+try:
+    pathlib.Path({folder!r}, str(os.getpid())).touch()
+    time.sleep(60)
+except KeyboardInterrupt:
+    time.sleep(0.5)
+    print("cleaned up", flush=True)
+"""
+
+
+def start(root: Path, first: str, second: str) -> "subprocess.Popen[str]":
+    """Both parts under way, in a process group of their own."""
+    command = [sys.executable, "-c", RUNNER, first, second]
+    return subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True, process_group=0)
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait with a deadline."""
+    deadline = time.monotonic() + SECONDS
+    while not holds():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def waiting(root: Path, tmp_path: Path) -> "tuple[subprocess.Popen[str], list[int]]":
+    """Two parts that wait, and their processes."""
+    script = WAITS.format(folder=str(tmp_path))
+    runner = start(root, script, script)
+    until(lambda: len(list(tmp_path.iterdir())) == 2)
+    return runner, [int(path.name) for path in tmp_path.iterdir()]
+
+
+def test_both_parts_run_at_the_same_time_and_are_shown_one_after_the_other(root: Path, tmp_path: Path) -> None:
+    others, cluster = str(tmp_path / "others"), str(tmp_path / "cluster")
+    runner = start(root, MEETS.format(mine=others, other=cluster), MEETS.format(mine=cluster, other=others))
+    output, _ = runner.communicate(timeout=SECONDS)
+    shown = [line.split(" in ")[0] for line in output.splitlines() if line]
+    assert (runner.returncode, shown) == (0, [others, "passed", cluster, "passed"])
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        pytest.param(FAILS, PASSES, id="the other tests"),
+        pytest.param(PASSES, FAILS, id="the tests of the cluster"),
+    ],
+)
+def test_what_fails_is_told_and_the_other_part_runs_to_its_end(root: Path, first: str, second: str) -> None:
+    runner = start(root, first, second)
+    output, _ = runner.communicate(timeout=SECONDS)
+    assert runner.returncode == 1
+    assert [line.split(" in ")[0] for line in output.splitlines() if line] == [
+        word for script in (first, second) for word in (("broken", "FAILED") if script == FAILS else ("calm", "passed"))
+    ]
+
+
+def test_an_interrupt_from_the_terminal_lets_both_parts_clean_up(
+    waiting: "tuple[subprocess.Popen[str], list[int]]",
+) -> None:
+    runner, _ = waiting
+    os.killpg(runner.pid, signal.SIGINT)
+    output, _ = runner.communicate(timeout=SECONDS)
+    assert output.count("cleaned up") == 2
+
+
+def test_a_run_that_is_killed_takes_both_parts_along(waiting: "tuple[subprocess.Popen[str], list[int]]") -> None:
+    runner, processes = waiting
+    runner.kill()
+    runner.communicate(timeout=SECONDS)
+    until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in processes))
