@@ -14,9 +14,11 @@ from hedgerow.log_reader import RankLog
 from hedgerow.logs.launcher_lines import CANNOT_START
 from hedgerow.options import Options
 from hedgerow.output import OutputPump, RankOutput
+from hedgerow.pattern_process import PatternProcess
 from hedgerow.rank_environment import rank_environment
 from hedgerow.ranks import Rank, RankFiles
 from hedgerow.recorder import RankRecorder, RecorderReader, recorder_variables
+from hedgerow.signalling import signal_process
 from hedgerow.survivors import survivors
 from hedgerow.system_calls import die_with_parent
 from hedgerow.wire import RANK_EXITED, STAGE_RUNNING, STAGE_STOPPED, STAGE_STOPPING, STOP_ENDED, Command, RankReport
@@ -32,13 +34,17 @@ _CANNOT_START = 127  # as a shell says it
 
 @dataclasses.dataclass(frozen=True)
 class Place:
-    """Where an attempt runs: what it was told, and what it shares with the attempts before."""
+    """Where an attempt runs: what it was told, and what it shares with the attempts before.
+
+    pattern: reads output by the user's own pattern, None where there is none.
+    """
 
     options: Options
     folder: str
     archive: str
     pump: OutputPump
     recorders: RecorderReader
+    pattern: Optional[PatternProcess] = None
 
 
 class Attempt:
@@ -59,10 +65,11 @@ class Attempt:
         self._suspects: Set[int] = set()
         self._dump_until = 0.0
         self._recorders: Optional[RecorderReader] = None
+        self._pattern: Optional[PatternProcess] = None
 
     def begin(self, place: Place, inherited: Mapping[str, str]) -> None:
         """Start every rank. When the command cannot be started, the attempt has failed and nothing is left running."""
-        self._recorders = place.recorders
+        self._recorders, self._pattern = place.recorders, place.pattern
         try:
             for local in range(place.options.nproc):
                 self.ranks.append(self._start_rank(local, place, inherited))
@@ -71,7 +78,7 @@ class Attempt:
             self._failure_rank = place.options.worker * place.options.nproc + len(self.ranks)
             say(self._failure)
             for rank in self.ranks:
-                ranks.signal_group(rank.group, signal.SIGKILL)
+                rank.kill_group()
 
     @property
     def stage(self) -> str:
@@ -193,7 +200,7 @@ class Attempt:
         variables = rank_environment(options, self.start, local, files.variables(), place.archive, inherited)
         variables.update(recorder_variables(files.folder, variables))
         reads = options.heartbeat_source in environment.LOG_SOURCES
-        output = RankOutput(RankLog(options.log_pattern) if reads else None)
+        output = RankOutput(RankLog(place.pattern) if reads else None)
         try:
             process = ranks.spawn(list(options.command), variables, output, die_with_parent())
         finally:
@@ -221,8 +228,9 @@ class Attempt:
             rank.ask_stack()
         return changed or silent
 
-    def _survivors(self, table: Dict[int, kernel.Process]) -> List[int]:
-        return survivors(os.getpid(), [rank.group for rank in self.ranks], table)
+    def _survivors(self, table: Dict[int, kernel.Process]) -> List[kernel.Process]:
+        helper = self._pattern.pid if self._pattern is not None else None
+        return survivors(os.getpid(), [rank.group for rank in self.ranks], table, helper)
 
     def _note_empty(self) -> None:
         self._empty = True
@@ -237,17 +245,17 @@ class Attempt:
         elif self._stop.cause != STOP_ENDED:
             self._stop = stopping.harden(self._stop, False, LEFTOVER_SECONDS, now)
 
-    def _terminate(self, alive: List[int]) -> None:
-        for pid in alive:
-            ranks.signal_process(pid, signal.SIGTERM)
+    def _terminate(self, alive: List[kernel.Process]) -> None:
+        for process in alive:
+            signal_process(process, signal.SIGTERM)
             # A stopped process acts on TERM only when it is continued.
-            ranks.signal_process(pid, signal.SIGCONT)
+            signal_process(process, signal.SIGCONT)
 
-    def _kill(self, alive: List[int]) -> None:
+    def _kill(self, alive: List[kernel.Process]) -> None:
         for rank in self.ranks:
-            ranks.signal_group(rank.group, signal.SIGKILL)
-        for pid in alive:
-            ranks.signal_process(pid, signal.SIGKILL)
+            rank.kill_group()
+        for process in alive:
+            signal_process(process, signal.SIGKILL)
 
 
 def _overdue(running: List[Rank], deadlines: Mapping[str, float]) -> List[Rank]:

@@ -27,7 +27,9 @@ _CALLS = {"x86_64": _CALLS_X86_64, "aarch64": _CALLS_GENERIC}.get(platform.machi
 
 
 class Process(NamedTuple):
-    """One line of /proc/PID/stat. cpu_seconds: user + system time, with that of reaped children."""
+    """One line of /proc/PID/stat. cpu_seconds: user + system time, with that of reaped children. start: clock ticks
+    from boot to its start, which tells it from others that have had its number.
+    """
 
     pid: int
     state: str
@@ -35,6 +37,7 @@ class Process(NamedTuple):
     group: int
     session: int
     cpu_seconds: float
+    start: int = 0
 
     @property
     def alive(self) -> bool:
@@ -65,7 +68,13 @@ def parse_stat(text: str) -> Process:
         group=int(fields[2]),
         session=int(fields[3]),
         cpu_seconds=ticks / _TICKS,
+        start=int(fields[19]),
     )
+
+
+def is_same(one: Process, other: Optional[Process]) -> bool:
+    """Whether both are one process, seen at two moments."""
+    return other is not None and (one.pid, one.start) == (other.pid, other.start)
 
 
 def tree(root: int, table: Dict[int, Process]) -> List[Process]:

@@ -11,13 +11,14 @@ import signal
 import sys
 from typing import Any, Callable, List, Mapping, Optional
 
-from hedgerow import fence, leaving, machine, pack, reports, system_calls, wire
+from hedgerow import environment, fence, leaving, machine, pack, reports, system_calls, wire
 from hedgerow.attempt import Attempt, Place
 from hedgerow.log import say
 from hedgerow.logs import launcher_lines
 from hedgerow.membership import Membership
 from hedgerow.options import Options, UsageError, parse
 from hedgerow.output import OutputPump
+from hedgerow.pattern_process import PatternProcess
 from hedgerow.recorder import RecorderReader
 from hedgerow.reporter import Delivery, Reporter
 from hedgerow.scanner import Scanner
@@ -25,7 +26,7 @@ from hedgerow.scanner import Scanner
 TICK_SECONDS = 0.25
 STOPPING_TICK_SECONDS = 0.02
 SCAN_SECONDS = 5.0
-# Of the time between the platform's TERM and its KILL, this much is for our own last report.
+# Longest wait for the last report and the last output.
 OWN_GRACE_SECONDS = 2.0
 _OUTPUT_WAIT_SECONDS = 0.2
 _USAGE = 2
@@ -159,8 +160,8 @@ class Launcher:
         first, self._signalled = not self._signalled, True
         if self._running() is not None:
             say(launcher_lines.ASKED_TO_END if first else launcher_lines.ASKED_AGAIN)
-            grace = max(0.0, self._options.grace_seconds - OWN_GRACE_SECONDS)
-            self._stop(wire.STOP_SIGNAL, not first, grace)
+            # Who asks gives us some seconds more than the ranks, for our own last report.
+            self._stop(wire.STOP_SIGNAL, not first, self._options.grace_seconds)
 
     def _on_scan(self, scan: wire.CheckpointScan) -> None:
         if scan != self._scan:
@@ -326,7 +327,9 @@ def _place(options: Options, folder: str) -> Place:
         pack.write(archive)
     if not system_calls.adopt_orphans():
         say("processes that leave their group cannot be followed here (no prctl)")
-    return Place(options, folder, archive, OutputPump(), RecorderReader())
+    reads = options.log_pattern and options.heartbeat_source in environment.LOG_SOURCES
+    pattern = PatternProcess(options.log_pattern, archive) if reads else None
+    return Place(options, folder, archive, OutputPump(), RecorderReader(), pattern)
 
 
 if __name__ == "__main__":

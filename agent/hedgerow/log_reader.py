@@ -6,10 +6,12 @@ import collections
 import queue
 import threading
 import time
-from typing import Deque, Dict, List, Set, Tuple
+from typing import Deque, Dict, Iterable, List, Optional, Set, Tuple
 
 from hedgerow.log_progress import Seen
+from hedgerow.logs.observation import Observation
 from hedgerow.logs.reader import AUTO, AutoReader
+from hedgerow.pattern_process import PatternProcess, PatternStream
 
 # What may wait to be read; beyond, output is passed on unread. Ranks print far less than this in a second.
 BACKLOG_BYTES = 4 << 20
@@ -20,11 +22,15 @@ _MOST_SEEN = 4096
 
 
 class RankLog:
-    """What is read of one rank: each of its streams by itself, as their lines interleave."""
+    """What is read of one rank: each of its streams by itself, as their lines interleave.
 
-    def __init__(self, pattern: str) -> None:
-        self._pattern = pattern or None
+    pattern: the process that reads by a user's own pattern, which is then the only format; None: all formats are known.
+    """
+
+    def __init__(self, pattern: Optional[PatternProcess] = None) -> None:
+        self._pattern = pattern
         self._readers: Dict[int, AutoReader] = {}
+        self._by_pattern: Dict[int, PatternStream] = {}
         self._seen: Deque[Seen] = collections.deque(maxlen=_MOST_SEEN)
         # The streams of which the newest output stayed unread, and how much in all.
         self.gaps: Set[int] = set()
@@ -32,14 +38,27 @@ class RankLog:
 
     def read(self, stream: int, time_ns: int, data: bytes) -> None:
         """Take in what was written to ``stream``. Called on the reading thread."""
-        reader = self._readers.pop(stream, None) or AutoReader(AUTO, self._pattern)
-        self._seen.extend(Seen(time_ns, said) for said in reader.feed(data))
+        if self._pattern is not None:
+            if stream not in self._by_pattern:
+                self._by_pattern[stream] = self._pattern.stream()
+            self._take_in(time_ns, self._by_pattern[stream].feed(data))
+            return
+        reader = self._readers.pop(stream, None) or AutoReader(AUTO)
+        self._take_in(time_ns, reader.feed(data))
         # One that raised is not taken again.
         self._readers[stream] = reader
+
+    @property
+    def blind(self) -> bool:
+        """Whether nothing is read any more, so that silence says nothing."""
+        return self._pattern is not None and self._pattern.given_up
 
     def take(self) -> List[Seen]:
         """What was seen since the last call."""
         return [self._seen.popleft() for _ in range(len(self._seen))]
+
+    def _take_in(self, time_ns: int, said: Iterable[Observation]) -> None:
+        self._seen.extend(Seen(time_ns, observation) for observation in said)
 
 
 class LogReader(threading.Thread):

@@ -36,7 +36,9 @@ class RankProgress:
 
     @property
     def bursty(self) -> bool:
-        """Whether it comes in bursts."""
+        """Whether silence says nothing: lines come in bursts, or are not read any more."""
+        if self._log is not None and self._log.blind and not self._beats.boundaries:
+            return True
         return self._lines_count and self._lines.bursty
 
     def look(self) -> bool:

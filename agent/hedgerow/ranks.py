@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import time
-from typing import Any, Callable, Dict, List, Mapping, Optional
+from typing import Any, Callable, Dict, List, Mapping, Optional, Set
 
 from hedgerow import environment, kernel, memory, record
 from hedgerow.activity import ActivityFold, take_sample
@@ -68,6 +69,7 @@ class Rank:
         self.activity = ActivityFold()
         self.stacks = StackSampler(files.stacks)
         self._process = process
+        self._own: Set[int] = set()
         self._memory: Optional[int] = None
         self._memory_at = 0.0
         self._exit_status: Optional[int] = None
@@ -112,14 +114,16 @@ class Rank:
 
     def sample(self, table: Dict[int, kernel.Process], now: float) -> bool:
         """Look at its processes; True when its state changed in a way worth a report."""
+        below = {member.pid for member in kernel.tree(self.group, table)}
+        self._own = below | {member.pid for member in table.values() if member.session == self.group}
         if now - self._memory_at >= MEMORY_SECONDS:
             self._memory_at = now
-            self._memory = memory.resident_bytes(member.pid for member in kernel.tree(self.group, table))
-        return self.activity.add(take_sample(self._main_pid(table), self.group, table, now, self.stacks.bytes_seen))
+            self._memory = memory.resident_bytes(below)
+        return self.activity.add(take_sample(self._main_pid(), self.group, table, now, self.stacks.bytes_seen))
 
     def ask_stack(self) -> None:
         """Ask for a stack sample; it is there at the next tick."""
-        self.stacks.ask(self.told.writer_pid or self.group)
+        self.stacks.ask(self._main_pid())
 
     def overdue(self, deadlines: Mapping[str, float]) -> bool:
         """Whether it has made no progress for longer than the deadline of its phase, as far as there is one."""
@@ -158,6 +162,12 @@ class Rank:
             collectives=self.recorder.digest,
         )
 
+    def kill_group(self) -> None:
+        """End its process group at once. Once its main process has been reaped, the number may be another group's."""
+        if not self.exited:
+            with contextlib.suppress(OSError):
+                os.killpg(self.group, signal.SIGKILL)
+
     def close(self) -> None:
         """Let go of its files."""
         self.told.close()
@@ -173,10 +183,12 @@ class Rank:
             return RANK_EXITED
         return RANK_RUNNING if self.progress.boundaries else RANK_STARTING
 
-    def _main_pid(self, table: Dict[int, kernel.Process]) -> int:
-        """The process that beats, where a wrapper started it; else the rank's first."""
+    def _main_pid(self) -> int:
+        """The process that beats, where a wrapper started it; else the rank's first. The file is the rank's and may
+        name any process, so that only the rank's own count.
+        """
         pid = self.told.writer_pid
-        return pid if pid is not None and pid in table else self.group
+        return pid if pid is not None and pid in self._own else self.group
 
 
 def spawn(
@@ -194,15 +206,3 @@ def spawn(
         start_new_session=True,
         preexec_fn=tie,
     )
-
-
-def signal_group(group: int, number: int) -> None:
-    """Send a signal to a process group that may be gone."""
-    with contextlib.suppress(OSError):
-        os.killpg(group, number)
-
-
-def signal_process(pid: int, number: int) -> None:
-    """Send a signal to a process that may be gone."""
-    with contextlib.suppress(OSError):
-        os.kill(pid, number)

@@ -29,9 +29,11 @@ class RegularFile(io.BufferedReader):
 
 
 def open_raw(path: str, flags: int = os.O_RDONLY) -> io.FileIO:
-    """The file without a buffer; OSError for a pipe, a device, a socket, a folder. flags: of ``os.open``."""
+    """The file without a buffer; OSError for a pipe, a device, a socket, a folder. flags: of ``os.open``; with
+    O_NOFOLLOW for a link too.
+    """
     # A device is not even opened, as that alone may have an effect; what is there a moment later is looked at again.
-    _refuse_others(os.stat(path))
+    _refuse_others(os.lstat(path) if flags & os.O_NOFOLLOW else os.stat(path))
     descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     try:
         _refuse_others(os.fstat(descriptor))

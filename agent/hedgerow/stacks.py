@@ -90,7 +90,7 @@ class StackSampler:
 
     def _take(self) -> Optional[str]:
         try:
-            with open_raw(self._path, os.O_RDWR) as file:
+            with open_raw(self._path, os.O_RDWR | os.O_NOFOLLOW) as file:
                 size = file.seek(0, os.SEEK_END)
                 if not size:
                     return None

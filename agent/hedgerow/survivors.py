@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Dict, Iterable, List
+from typing import Dict, Iterable, List, Optional
 
 from hedgerow.kernel import Process, tree
 
 
-def survivors(launcher: int, groups: Iterable[int], table: Dict[int, Process]) -> List[int]:
-    """Pids of what is alive of the ranks: every descendant of the launcher, which starts nothing else and adopts
-    orphans, and every member of a rank's group or session.
+def survivors(
+    launcher: int, groups: Iterable[int], table: Dict[int, Process], helper: Optional[int] = None
+) -> List[Process]:
+    """What is alive of the ranks: every descendant of the launcher, which adopts orphans and starts nothing else but
+    its helper, and every member of a rank's group or session.
     """
     wanted = set(groups)
-    below = {entry.pid for entry in tree(launcher, table)} - {launcher}
+    below = {entry.pid for entry in tree(launcher, table)} - {launcher, helper}
     return [
-        entry.pid
+        entry
         for entry in table.values()
         if entry.alive and (entry.pid in below or entry.group in wanted or entry.session in wanted)
     ]

@@ -110,7 +110,8 @@ class RankReport:
     source: where progress comes from (Library, Torch, Log), None while nothing has been seen. Where the source is
     Log, usually one rank prints for all: the others have no source, and that says nothing about them.
     bursty: lines of source Log arrive many at a time (a block-buffered pipe); a duration is then the time from burst
-    to burst, and silence between bursts is no evidence.
+    to burst, and silence between bursts is no evidence. Also where output is not read any more (a log pattern that
+    took too long).
     step_seconds: median length of the recent steps. exit_age: seconds since it exited.
     stack: newest stack sample, all threads, most recent call first; output_tail: last lines it printed.
     values: newest numbers that the rank told (loss, grad_norm, learning_rate, tokens_per_second, …), finite ones only;

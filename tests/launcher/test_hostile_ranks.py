@@ -20,12 +20,14 @@ ACTS = {
     "cuts its heartbeat file short": "os.truncate(path, 0)",
     "deletes its heartbeat file": "os.remove(path)",
     "writes garbage into it": "open(path, 'r+b').write(os.urandom(os.path.getsize(path)))",
-    "makes pipes of all files beside it": """
+    "makes pipes of all files beside it, and starts Python again": """
 folder = os.path.dirname(path)
 for name in os.listdir(folder):
     if os.path.isfile(os.path.join(folder, name)):
         os.remove(os.path.join(folder, name))
         os.mkfifo(os.path.join(folder, name))
+import subprocess, sys
+subprocess.run([sys.executable, "-c", "pass"], timeout=10)
 """,
 }
 

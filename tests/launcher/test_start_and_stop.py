@@ -147,3 +147,26 @@ def test_a_signal_to_the_launcher_ends_the_ranks_and_is_reported(launch: Launch,
     assert launcher.wait() == 143
     assert operator.wait_for(stopped).stop_cause == wire.STOP_SIGNAL
     assert not alive(report.ranks[0].pid or 0)
+
+
+TIDY = """
+import signal, sys, time
+def leave(*_):
+    time.sleep(0.4)
+    print("tidied up", flush=True)
+    sys.exit(0)
+signal.signal(signal.SIGTERM, leave)
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+def test_ranks_get_a_short_grace_too_when_the_launcher_is_asked_to_end(
+    launch: Launch, operator: OperatorDouble
+) -> None:
+    operator.command(begin())
+    launcher = launch(*python(TIDY), HEDGEROW_GRACE_SECONDS="2")
+    operator.wait_for_rank(lambda rank: rank.output_tail == ["ready"])
+    launcher.process.send_signal(signal.SIGTERM)  # type: ignore[union-attr]
+    launcher.wait()
+    assert "tidied up" in launcher.out

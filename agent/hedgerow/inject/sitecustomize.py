@@ -23,10 +23,9 @@ def _register_stacks() -> None:
         return
     import faulthandler
 
-    file = open(path, "ab", buffering=0)  # noqa: SIM115 (stays open as long as the process lives)
-    faulthandler.register(int(number), file=file, all_threads=True, chain=False)
-    # faulthandler keeps the descriptor only; the object must live as long as the process.
-    setattr(sys, "_hedgerow_stacks", file)  # noqa: B010
+    # Somebody may have put a pipe there, which nobody reads: opening must never wait.
+    flags = os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+    faulthandler.register(int(number), file=os.open(path, flags), all_threads=True, chain=False)
 
 
 class _TorchWatch:

@@ -48,10 +48,11 @@ def test_how_long_a_rank_moved_no_bytes(moved: list[int | None], idle: float | N
 
 
 def test_a_name_with_brackets_and_spaces_is_no_obstacle() -> None:
-    text = "12 (a (b) c) T 1 12 11 0 -1 0 0 0 0 0 100 50 20 30 20 0 1"
+    text = "12 (a (b) c) T 1 12 11 0 -1 0 0 0 0 0 100 50 20 30 20 0 1 0 777"
     process = kernel.parse_stat(text)
     assert (process.pid, process.state, process.parent, process.group, process.session) == (12, "T", 1, 12, 11)
     assert process.cpu_seconds == pytest.approx(200 / 100)
+    assert process.start == 777
 
 
 ONE = """Thread 0x00007f01 (most recent call first):

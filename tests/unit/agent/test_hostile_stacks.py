@@ -40,10 +40,17 @@ def _huge(path: Path) -> None:
         file.write(SAMPLE)
 
 
+def _elsewhere(path: Path) -> Path:
+    other = path.with_name("other")
+    other.write_bytes(SAMPLE)
+    return other
+
+
 FILES: dict[str, tuple[Callable[[Path], object], bool]] = {
     "a sample": (lambda path: path.write_bytes(SAMPLE), True),
     "a sample behind 64 GiB of nothing": (_huge, True),
     "a pipe": (os.mkfifo, False),
+    "a link to somebody else's file": (lambda path: path.symlink_to(_elsewhere(path)), False),
     "an endless device": (lambda path: path.symlink_to("/dev/zero"), False),
 }
 
@@ -56,5 +63,7 @@ def test_what_a_file_of_stacks_brings(tmp_path: Path, rank: int, make: Callable[
     sampler.ask(rank)
     assert sampler.collect(1.0) is read
     assert sampler.newest == (SAMPLE.decode().strip() if read else None)
-    assert sampler.bytes_seen <= TAIL_BYTES
+    assert sampler.bytes_seen <= (TAIL_BYTES if read else 0), "what is not ours is no I/O of ours"
+    other = tmp_path / "other"
+    assert not other.exists() or other.read_bytes() == SAMPLE
     assert not read or path.stat().st_size == 0, "what was read is gone"

@@ -74,7 +74,7 @@ def awaited(log: RankLog, count: int) -> list[Seen]:
 
 
 def test_streams_do_not_mix() -> None:
-    reader, log = started(1 << 20), RankLog("")
+    reader, log = started(1 << 20), RankLog()
     whole = MEGATRON % (7, b"1.0")
     reader.offer(log, 1, whole[:40])
     reader.offer(log, 2, b"a warning\n")
@@ -83,7 +83,7 @@ def test_streams_do_not_mix() -> None:
 
 
 def test_what_comes_too_fast_stays_unread_and_joins_no_lines() -> None:
-    reader, log = LogReader(1000), RankLog("")
+    reader, log = LogReader(1000), RankLog()
     halves = MEGATRON % (123456, b"1.0"), MEGATRON % (99, b"1.0")
     reader.offer(log, 1, b"x\n" + halves[0][:14])
     reader.offer(log, 1, b"y" * 2000)
@@ -92,9 +92,3 @@ def test_what_comes_too_fast_stays_unread_and_joins_no_lines() -> None:
     reader.start()
     assert [seen.said.step for seen in awaited(log, 1)] == [99]
     assert log.unread_bytes == 4000
-
-
-def test_a_pattern_of_the_users_own_is_the_only_format() -> None:
-    reader, log = started(1 << 20), RankLog(r"at (?P<step>\d+) of")
-    reader.offer(log, 1, MEGATRON % (7, b"1.0") + b"now at 3 of 9\n")
-    assert [seen.said.step for seen in awaited(log, 1)] == [3]

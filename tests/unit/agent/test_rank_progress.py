@@ -27,7 +27,7 @@ class Printed(RankLog):
     """Output that has been read already."""
 
     def __init__(self) -> None:
-        super().__init__("")
+        super().__init__()
         self.lines: list[Seen] = []
 
     def print(self, step: int, **said: float) -> None:

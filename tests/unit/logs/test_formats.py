@@ -174,6 +174,8 @@ def test_a_users_pattern_is_read_with_its_groups() -> None:
 
 @pytest.mark.parametrize(("pattern", "words"), [
     ("(", "is no regular expression"),
+    ("(?P<step>a{99999999999})", "is no regular expression"),
+    ("(" * 5000, "is no regular expression"),
     (r"\d+", "needs a group"),
     (r"(?P<step>\d+) (?P<other>x)", "may have step, time"),
 ])

@@ -23,7 +23,7 @@ class Pattern(LineFormat):
     def __init__(self, pattern: str) -> None:
         try:
             self._pattern = re.compile(pattern)
-        except re.error as error:
+        except (re.error, OverflowError, RecursionError) as error:
             raise ValueError("the log pattern is no regular expression: %s" % error) from None
         unknown = sorted(set(self._pattern.groupindex) - set(GROUPS))
         if unknown or not {"step", "phase"} & set(self._pattern.groupindex):
