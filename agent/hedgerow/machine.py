@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import socket
@@ -88,11 +89,17 @@ def _first_ephemeral() -> int:
 
 
 def _can_listen(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    """On every address, IPv6 included where the machine has it, as torch does."""
+    for family, every_address in ((socket.AF_INET6, "::"), (socket.AF_INET, "")):
         try:
-            probe.bind(("", port))
-            probe.listen(1)
-        except OSError:
-            return False
-    return True
+            with socket.socket(family) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                if family == socket.AF_INET6:
+                    probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+                probe.bind((every_address, port))
+                probe.listen(1)
+                return True
+        except OSError as error:
+            if error.errno in (errno.EADDRINUSE, errno.EACCES):
+                return False
+    return False

@@ -36,7 +36,8 @@ def _own_namespace() -> str:
     help="imagePullPolicy of the init container.",
 )
 @click.option("--inject-cpu", default="50m", help="CPU of the init container, request and limit.")
-@click.option("--inject-memory", default="32Mi", help="Memory of the init container, request and limit.")
+@click.option("--inject-memory", default="64Mi", help="Memory of the init container, request and limit.")
+@click.option("--inject-ephemeral-storage", default="", help="Ephemeral storage of the init container. Empty: none.")
 @click.option("--listen-host", default="0.0.0.0", help="Address to listen on for reports, health and metrics.")  # noqa: S104
 @click.option("--listen-port", type=click.IntRange(1, 65535), default=8080, help="Port to listen on.")
 @click.option("--lease-namespace", default=None, help="Namespace of the Lease.  [default: the operator's own]")
@@ -70,6 +71,7 @@ def _settings(options: dict[str, Any]) -> Any:
         pull_policy=options["inject_pull_policy"],
         cpu=options["inject_cpu"],
         memory=options["inject_memory"],
+        ephemeral_storage=options["inject_ephemeral_storage"],
     )
     return Settings(
         namespaces=tuple(options["namespaces"]),

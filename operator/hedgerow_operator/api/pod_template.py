@@ -5,13 +5,14 @@ The template itself is carried as the user wrote it; these structs are views of 
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
 from hedgerow_operator.api.labels import ANNOTATION_DEFAULT_CONTAINER
 from hedgerow_operator.api.model import Model
+from hedgerow_operator.api.spec import KubernetesSpec
 
 
 class ContainerEnv(Model, frozen=True, kw_only=True):
@@ -63,18 +64,25 @@ class PodTemplate(Model, frozen=True, kw_only=True):
     spec: Annotated[PodSpec, Meta(description="The pods' spec.")]
 
 
-def read_template(template: dict[str, Any]) -> PodTemplate:
-    """The typed view of a raw template; msgspec.ValidationError when a field that is read has another type."""
-    return msgspec.convert(template, PodTemplate)
+class Pods(msgspec.Struct, frozen=True, kw_only=True):
+    """What is read of ``spec.kubernetes``. container: as it is written there, empty where it is not."""
+
+    template: PodTemplate
+    container: str = ""
+
+    @property
+    def wrapped_name(self) -> str:
+        """Name of the container whose command the launcher runs: the one named, the annotation's, else the first."""
+        first = self.template.spec.containers[0].name
+        return self.container or self.template.metadata.annotations.get(ANNOTATION_DEFAULT_CONTAINER, first)
+
+    @property
+    def wrapped(self) -> Container | None:
+        """The container whose command the launcher runs; None when there is none of that name."""
+        name = self.wrapped_name
+        return next((container for container in self.template.spec.containers if container.name == name), None)
 
 
-def wrapped_name(template: PodTemplate) -> str:
-    """Name of the container whose command the launcher runs: the annotation's, else the first."""
-    first = template.spec.containers[0].name
-    return template.metadata.annotations.get(ANNOTATION_DEFAULT_CONTAINER, first)
-
-
-def wrapped_container(template: PodTemplate) -> Container | None:
-    """The container whose command the launcher runs; None when the annotation names none of them."""
-    name = wrapped_name(template)
-    return next((container for container in template.spec.containers if container.name == name), None)
+def read_pods(kubernetes: KubernetesSpec) -> Pods:
+    """The typed view of ``spec.kubernetes``; msgspec.ValidationError when a field that is read has another type."""
+    return Pods(template=msgspec.convert(kubernetes.template, PodTemplate), container=kubernetes.container)

@@ -35,9 +35,7 @@ class SlowdownSpec(StrictModel, frozen=True, kw_only=True):
             le=10_000,
         ),
     ] = 10
-    window_seconds: Annotated[
-        int, Meta(description="Seconds over which they are compared.", ge=10, le=86400)
-    ] = 60
+    window_seconds: Annotated[int, Meta(description="Seconds over which they are compared.", ge=10, le=86400)] = 60
 
 
 class PhaseSpec(StrictModel, frozen=True, kw_only=True):
@@ -128,7 +126,13 @@ class RecoverySpec(StrictModel, frozen=True, kw_only=True):
     ] = 3
     backoff: Annotated[BackoffSpec, Meta(description="Waiting time before a restart.")] = BackoffSpec()
     grace_seconds: Annotated[
-        int, Meta(description="Seconds between SIGTERM and SIGKILL when ranks are stopped.", ge=0, le=3600)
+        int,
+        Meta(
+            description="Seconds between SIGTERM and SIGKILL when ranks are asked to end; with kubernetes, the "
+            "template's terminationGracePeriodSeconds where that is longer.",
+            ge=0,
+            le=3600,
+        ),
     ] = 30
     fence_seconds: Annotated[
         int,

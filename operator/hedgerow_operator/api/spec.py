@@ -36,10 +36,17 @@ class KubernetesSpec(StrictModel, frozen=True, kw_only=True):
         dict[str, Any],
         Meta(
             description="Template of the workers' pods, as in a Kubernetes Job; the command of one container is run "
-            "once for each rank: the one that the annotation kubectl.kubernetes.io/default-container "
-            "names, else the first."
+            "once for each rank, those beside it are left alone and end with it."
         ),
     ]
+    container: Annotated[
+        str,
+        Meta(
+            description="Name of the container that trains; unset: the one that the annotation "
+            "kubectl.kubernetes.io/default-container names, else the first.",
+            max_length=63,
+        ),
+    ] = ""
 
 
 class LocalSpec(StrictModel, frozen=True, kw_only=True):
@@ -163,3 +170,12 @@ class TrainingJobSpec(StrictModel, frozen=True, kw_only=True):
     def ranks(self) -> int:
         """Number of ranks of the whole job (WORLD_SIZE)."""
         return self.workers * self.ranks_per_worker
+
+    @property
+    def grace_seconds(self) -> int:
+        """Seconds between SIGTERM and SIGKILL when ranks are asked to end: recovery.graceSeconds, or what the pods'
+        own terminationGracePeriodSeconds gives them where that is longer.
+        """
+        template = self.kubernetes.template if self.kubernetes else {"spec": {}}
+        of_pods = template["spec"].get("terminationGracePeriodSeconds")
+        return max(self.recovery.grace_seconds, of_pods if isinstance(of_pods, int) else 0)

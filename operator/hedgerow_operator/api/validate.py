@@ -10,7 +10,7 @@ from typing import Any
 from hedgerow.logs.reader import AUTO, AutoReader
 from hedgerow_operator.api.labels import API_VERSION, TRAINING_JOB_KIND
 from hedgerow_operator.api.metadata import ObjectMeta
-from hedgerow_operator.api.pod_template import read_template
+from hedgerow_operator.api.pod_template import read_pods
 from hedgerow_operator.api.problem import Problem, blame
 from hedgerow_operator.api.rules import CHANGE_RULES, RULES
 from hedgerow_operator.api.schema import Schema, structural, training_job_schema
@@ -29,7 +29,7 @@ _PLACES: dict[str, Callable[[TrainingJob], Any]] = {
     "spec": lambda job: job.spec,
     "spec.cost.gpuHourUSD": lambda job: job.spec.cost and job.spec.cost.gpu_hour_usd,
     "spec.local": lambda job: job.spec.local,
-    "spec.kubernetes.template": lambda job: job.spec.kubernetes and read_template(job.spec.kubernetes.template),
+    "spec.kubernetes": lambda job: job.spec.kubernetes and read_pods(job.spec.kubernetes),
 }
 
 

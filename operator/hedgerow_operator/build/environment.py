@@ -40,7 +40,7 @@ def _fixed(job: TrainingJob, placement: int, injection: Injection) -> list[tuple
         ("HEDGEROW_TMP", AGENT_DIRECTORY),
         ("HEDGEROW_HEARTBEAT_SOURCE", spec.heartbeat.source),
         ("HEDGEROW_FENCE_SECONDS", str(spec.recovery.fence_seconds)),
-        ("HEDGEROW_GRACE_SECONDS", str(spec.recovery.grace_seconds)),
+        ("HEDGEROW_GRACE_SECONDS", str(spec.grace_seconds)),
     ]
     if spec.heartbeat.log_pattern is not None:
         # Kubernetes would take a $ for the beginning of a reference to another variable.

@@ -14,8 +14,24 @@ TOKEN_VOLUME = "hedgerow-token"  # noqa: S105  (a name, not a secret)
 AGENT_DIRECTORY = "/hedgerow"
 TOKEN_DIRECTORY = "/var/run/secrets/hedgerow.dev"  # noqa: S105  (a path)
 TOKEN_FILE = f"{TOKEN_DIRECTORY}/token"
-LAUNCHER_ARCHIVE = "hedgerow.pyz"
-LAUNCHER_IN_IMAGE = f"/opt/hedgerow/{LAUNCHER_ARCHIVE}"
+# In the operator's image: the launcher's archive, and the small Python that it runs on (operator/image).
+LAUNCHER_IN_IMAGE = "/opt/hedgerow/launcher"
+_PYTHON = f"{AGENT_DIRECTORY}/python"
+# By its own loader and with its own libraries, so that the image needs none; with no variable of the image's Python.
+LAUNCHER = (
+    f"{_PYTHON}/loader",
+    "--inhibit-cache",
+    "--library-path",
+    f"{_PYTHON}/lib",
+    f"{_PYTHON}/bin/python3",
+    "-I",
+    "-S",
+    "-X",
+    "utf8",
+    f"{AGENT_DIRECTORY}/hedgerow.pyz",
+    "run",
+    "--",
+)
 TOKEN_SECONDS = 3600
 # Fixed, so that the container is not root even where the pod's own security context says root.
 USER_ID = 65532
@@ -24,25 +40,29 @@ USER_ID = 65532
 class Injection(Struct, frozen=True, kw_only=True):
     """What the operator's settings say about injecting the launcher.
 
-    image: has the launcher's archive and ``cp``. report_url: where launchers report, without a path.
-    cpu, memory: quantities. They are request and limit at once, so that a Guaranteed pod stays Guaranteed.
+    image: has the launcher and ``cp``. report_url: where launchers report, without a path.
+    cpu, memory, ephemeral_storage: quantities, the last one may be empty: none. They are request and limit at once, so
+    that a Guaranteed pod stays Guaranteed.
     """
 
     image: str
     report_url: str
     pull_policy: str = "IfNotPresent"
     cpu: str = "50m"
-    memory: str = "32Mi"
+    memory: str = "64Mi"
+    ephemeral_storage: str = ""
 
 
 def init_container(injection: Injection) -> dict[str, Any]:
-    """The container that copies the launcher's archive into the shared directory; restricted by itself."""
+    """The container that copies the launcher into the shared directory; restricted by itself."""
     size = {"cpu": injection.cpu, "memory": injection.memory}
+    if injection.ephemeral_storage:
+        size["ephemeral-storage"] = injection.ephemeral_storage
     return {
         "name": INIT_CONTAINER,
         "image": injection.image,
         "imagePullPolicy": injection.pull_policy,
-        "command": ["cp", LAUNCHER_IN_IMAGE, f"{AGENT_DIRECTORY}/{LAUNCHER_ARCHIVE}"],
+        "command": ["cp", "-R", f"{LAUNCHER_IN_IMAGE}/.", AGENT_DIRECTORY],
         "resources": {"requests": dict(size), "limits": dict(size)},
         "securityContext": {
             "allowPrivilegeEscalation": False,
@@ -69,14 +89,13 @@ def volumes() -> list[dict[str, Any]]:
 
 def wrap(container: dict[str, Any], environment: list[dict[str, Any]]) -> dict[str, Any]:
     """The container with the launcher before its command. Our variables come first: the user's may refer to them."""
-    launcher = ["python3", f"{AGENT_DIRECTORY}/{LAUNCHER_ARCHIVE}", "run", "--"]
     mounts = [
         {"name": AGENT_VOLUME, "mountPath": AGENT_DIRECTORY},
         {"name": TOKEN_VOLUME, "mountPath": TOKEN_DIRECTORY, "readOnly": True},
     ]
     return {
         **container,
-        "command": [*launcher, *container["command"]],
+        "command": [*LAUNCHER, *container["command"]],
         "env": [*environment, *(container.get("env") or [])],
         "volumeMounts": [*(container.get("volumeMounts") or []), *mounts],
     }

@@ -59,7 +59,60 @@ def rich_template() -> dict[str, Any]:
     }
 
 
+def crowded_template() -> dict[str, Any]:
+    """A pod of the node's own network, with containers beside the one that trains that never end."""
+    return {
+        "spec": {
+            "hostNetwork": True,
+            "shareProcessNamespace": True,
+            "terminationGracePeriodSeconds": 600,
+            "imagePullSecrets": [{"name": "registry"}],
+            "initContainers": [
+                {"name": "proxy", "image": "example/proxy", "restartPolicy": "Always"},
+                {"name": "fetch", "image": "example/fetch", "command": ["fetch"]},
+            ],
+            "containers": [
+                {"name": "logs", "image": "example/logs"},
+                {
+                    "name": "trainer",
+                    "image": "example/train",
+                    "command": ["/train"],
+                    "lifecycle": {"preStop": {"exec": {"command": ["/save"]}}},
+                },
+            ],
+        }
+    }
+
+
+def narrow_template() -> dict[str, Any]:
+    """A pod as the restricted Pod Security Standard wants it, whose every container has resources for a quota."""
+    size = {"cpu": "1", "memory": "1Gi", "ephemeral-storage": "1Gi"}
+    return {
+        "spec": {
+            "securityContext": {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}},
+            "containers": [
+                {
+                    "name": "trainer",
+                    "image": "example/train",
+                    "command": ["/train"],
+                    "resources": {"requests": size, "limits": size},
+                    "securityContext": {
+                        "allowPrivilegeEscalation": False,
+                        "capabilities": {"drop": ["ALL"]},
+                        "readOnlyRootFilesystem": True,
+                    },
+                }
+            ],
+        }
+    }
+
+
 def job(template: dict[str, Any] | None = None, **spec: Any) -> TrainingJob:
     """A TrainingJob of 2 workers with 4 ranks each, with these fields of spec instead or besides."""
-    fields = {"workers": 2, "ranksPerWorker": 4, "kubernetes": {"template": template or plain_template()}, **spec}
+    return job_of({"template": template or plain_template()}, **spec)
+
+
+def job_of(kubernetes: dict[str, Any], **spec: Any) -> TrainingJob:
+    """The same with all of spec.kubernetes."""
+    fields = {"workers": 2, "ranksPerWorker": 4, "kubernetes": kubernetes, **spec}
     return training_job({"metadata": {"name": "bert", "namespace": "research", "uid": UID}, "spec": fields})

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 from kubernetes_validate import validate
+from msgspec import structs
 from ruamel.yaml import YAML
 
 from hedgerow_operator.build.placement import placement_job
-from tests.unit.build.examples import INJECTION, job, rich_template
+from tests.unit.build.examples import INJECTION, crowded_template, job, job_of, narrow_template, rich_template
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 CASES: dict[str, Callable[[], dict[str, Any]]] = {
@@ -30,6 +31,12 @@ CASES: dict[str, Callable[[], dict[str, Any]]] = {
         3,
         ("node-b", "node-a"),
         INJECTION,
+    ),
+    "crowded-placement": lambda: placement_job(
+        job_of({"template": crowded_template(), "container": "trainer"}), 1, (), INJECTION
+    ),
+    "narrow-placement": lambda: placement_job(
+        job(narrow_template()), 1, (), structs.replace(INJECTION, cpu="100m", ephemeral_storage="64Mi")
     ),
 }
 

@@ -6,9 +6,11 @@ import copy
 from typing import Any
 
 import pytest
+from msgspec import structs
 
+from hedgerow_operator.build.injection import LAUNCHER, init_container
 from hedgerow_operator.build.pod import pod_template
-from tests.unit.build.examples import INJECTION, UID, job, plain_template, rich_template
+from tests.unit.build.examples import INJECTION, UID, crowded_template, job, job_of, plain_template, rich_template
 
 
 def built(template: dict[str, Any], **spec: Any) -> dict[str, Any]:
@@ -61,7 +63,7 @@ def test_a_user_cannot_replace_the_labels_that_tell_whose_pod_it_is() -> None:
 
 def test_the_launcher_comes_before_the_command_and_the_arguments_stay() -> None:
     container = wrapped(built(rich_template()))
-    assert container["command"] == ["python3", "/hedgerow/hedgerow.pyz", "run", "--", "python", "-u", "train.py"]
+    assert container["command"] == [*LAUNCHER, "python", "-u", "train.py"]
     assert container["args"] == ["--epochs", "3"]
 
 
@@ -85,7 +87,7 @@ def test_the_launcher_is_told_everything_about_its_job() -> None:
         "HEDGEROW_CHECKPOINT_DIRECTORY": "/ckpt",
         "HEDGEROW_CHECKPOINT_VERIFY": "Content",
         "HEDGEROW_FENCE_SECONDS": "60",
-        "HEDGEROW_GRACE_SECONDS": "5",
+        "HEDGEROW_GRACE_SECONDS": "90",
     }
     assert expected.items() <= found.items()
 
@@ -108,7 +110,7 @@ def test_only_the_wrapped_container_gets_the_token() -> None:
     [
         pytest.param(None, 30, 40, id="unset: what the launcher needs"),
         pytest.param(5, 30, 40, id="too short for the launcher: what it needs"),
-        pytest.param(90, 30, 90, id="longer than needed: the user's"),
+        pytest.param(90, 30, 100, id="longer than graceSeconds: the ranks get it all"),
         pytest.param(None, 0, 10, id="no grace for ranks: still time to report and leave"),
     ],
 )
@@ -117,6 +119,52 @@ def test_the_pod_is_given_time_to_stop_its_ranks(of_the_user: int | None, grace:
     if of_the_user is not None:
         template["spec"]["terminationGracePeriodSeconds"] = of_the_user
     assert built(template, recovery={"graceSeconds": grace})["spec"]["terminationGracePeriodSeconds"] == expected
+
+
+@pytest.mark.parametrize(
+    ("of_the_user", "expected"),
+    [
+        pytest.param(None, 30 + 10 + 30, id="unset: as long as Kubernetes would give"),
+        pytest.param(600, 600 + 10 + 600, id="what the user has measured out for hook and ranks"),
+    ],
+)
+def test_a_hook_before_the_stop_takes_no_time_from_the_ranks(of_the_user: int | None, expected: int) -> None:
+    template = crowded_template()
+    template["spec"]["terminationGracePeriodSeconds"] = of_the_user
+    pod = pod_template(job_of({"template": template, "container": "trainer"}), 1, (), INJECTION)
+    assert pod["spec"]["terminationGracePeriodSeconds"] == expected
+    assert wrapped(pod)["lifecycle"] == wrapped(template)["lifecycle"]
+
+
+def test_ranks_get_the_grace_of_their_pods_when_that_is_longer() -> None:
+    assert environment(built(rich_template()))["HEDGEROW_GRACE_SECONDS"] == "90"
+
+
+def test_the_container_that_spec_names_is_wrapped_whatever_the_annotation_says() -> None:
+    kubernetes = {"template": rich_template(), "container": "logs"}
+    spec = pod_template(job_of(kubernetes), 1, (), INJECTION)["spec"]
+    assert spec["containers"][0]["command"] == [*LAUNCHER, "ship"]
+    assert spec["containers"][1] == rich_template()["spec"]["containers"][1]
+
+
+def test_the_launcher_runs_on_its_own_python_with_nothing_of_the_images() -> None:
+    assert all(word.startswith("/hedgerow/") for word in LAUNCHER if "/" in word)
+    assert {"-I", "-S", "--inhibit-cache"} <= set(LAUNCHER)
+    assert not {"PYTHONHOME", "PYTHONPATH", "LD_LIBRARY_PATH", "PATH"} & set(environment(built(plain_template())))
+
+
+@pytest.mark.parametrize(
+    ("change", "policy"),
+    [
+        pytest.param({}, None, id="the cluster's: as Kubernetes has it"),
+        pytest.param({"hostNetwork": True}, "ClusterFirstWithHostNet", id="the node's: the cluster's names too"),
+        pytest.param({"hostNetwork": True, "dnsPolicy": "Default"}, "Default", id="what the user has chosen stays"),
+    ],
+)
+def test_the_report_server_has_a_name_on_either_network(change: dict[str, Any], policy: str | None) -> None:
+    template = plain_template()
+    template["spec"] |= change
+    assert built(template)["spec"].get("dnsPolicy") == policy
 
 
 def test_our_container_comes_first_and_is_restricted_even_in_a_pod_that_runs_as_root() -> None:
@@ -137,3 +185,8 @@ def test_our_container_does_not_change_the_quality_of_service_of_the_pod() -> No
     resources = built(plain_template())["spec"]["initContainers"][0]["resources"]
     assert resources["requests"] == resources["limits"]
     assert set(resources["limits"]) == {"cpu", "memory"}
+
+
+def test_our_container_asks_for_storage_where_that_is_wanted() -> None:
+    container = init_container(structs.replace(INJECTION, ephemeral_storage="64Mi"))
+    assert container["resources"]["limits"]["ephemeral-storage"] == "64Mi"

@@ -17,7 +17,7 @@ from hedgerow_operator.adapters.kube.observe import (
     sort_by_placement,
 )
 from hedgerow_operator.api.labels import LABEL_JOB_UID, LABEL_PLACEMENT, placement_name
-from hedgerow_operator.api.pod_template import read_template, wrapped_name
+from hedgerow_operator.api.pod_template import read_pods
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.build.injection import Injection
 from hedgerow_operator.build.placement import placement_job
@@ -41,7 +41,7 @@ class KubeRuntime:
         listed = await self._find(job, f"{LABEL_JOB_UID}={job.metadata.uid}")
         found = [await self._explained(entry) for entry in listed]
         facts = await self._nodes.facts(node_name(pod) for entry in found for pod in entry.pods if node_name(pod))
-        wrapped = wrapped_name(read_template(job.spec.kubernetes.template))
+        wrapped = read_pods(job.spec.kubernetes).wrapped_name
         now = self._clock()
         return tuple(placement_seen(entry, wrapped, facts, now) for entry in found)
 
