@@ -10,7 +10,7 @@ import click
 import hedgerow_operator
 from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.api.manifests import load_manifests
-from hedgerow_operator.cli.local import run_jobs
+from hedgerow_operator.cli.local import command, run_jobs
 from hedgerow_operator.cli.output import write
 from hedgerow_operator.cli.views.story import Story
 from hedgerow_operator.reconcile.ports import JobKey
@@ -29,7 +29,8 @@ def run_demo(state_dir: Path | None) -> int:
     paths = StatePaths(folder / "state")
     story = Story(write, time.monotonic, paths.log(_JOB, 1, 0), paths.object(_JOB), example)
     story.begin()
-    return run_jobs(load_manifests(str(example / "trainingjob.yaml")), paths.root, story)
+    manifest = str(example / "trainingjob.yaml")
+    return run_jobs(load_manifests(manifest), paths.root, story, command(manifest, paths.root))
 
 
 def find_example() -> Path:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -20,23 +21,30 @@ from hedgerow_operator.cli.session import Session
 from hedgerow_operator.cli.views.base import View
 from hedgerow_operator.cli.views.json_lines import JSONLines
 from hedgerow_operator.cli.views.lines import Lines
+from hedgerow_operator.cli.views.rows import Rows
 from hedgerow_operator.cli.views.table import Table
 
 
 def run_manifests(path: str, state_dir: Path, output: str | None) -> int:
     """Run every TrainingJob in the manifests; the exit code. Raises click.ClickException for bad input."""
-    return run_jobs(load_manifests(path), state_dir, make_view(output))
+    return run_jobs(load_manifests(path), state_dir, make_view(output), command(path, state_dir, output))
 
 
-def run_jobs(manifests: Manifests, state_dir: Path, view: View) -> int:
-    """As :func:`run_manifests`, for manifests that were read already."""
+def command(path: str, state_dir: Path, output: str | None = None) -> str:
+    """The command line that goes on with a run."""
+    words = ["hedgerow", "local", "-f", path, "--state-dir", str(state_dir)]
+    return shlex.join([*words, "-o", output] if output else words)
+
+
+def run_jobs(manifests: Manifests, state_dir: Path, view: View, again: str) -> int:
+    """As :func:`run_manifests`, for manifests that were read already. ``again``: the command that goes on."""
     jobs = accepted(manifests)
     for note in manifests.notes:
         view.note(note)
     paths = StatePaths(state_dir)
     try:
         with locked(paths):
-            return asyncio.run(Session(paths, view).run(jobs))
+            return asyncio.run(Session(paths, view, again).run(jobs))
     except StateError as error:
         raise click.ClickException(str(error)) from None
 
@@ -54,6 +62,8 @@ def make_view(output: str | None) -> View:
         return JSONLines(write)
     if sys.stdout.isatty():
         return Table(time.time, write, wide=output == "wide")
+    if output == "wide":
+        return Rows(time.time, write)
     return Lines(time.time, write)
 
 

@@ -1,8 +1,9 @@
 """When a local run is over, and with which exit code. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from hedgerow_operator.api.conditions import FAILED, SUCCEEDED, SUSPENDED, find_condition, is_true
+from hedgerow_operator.api.status import TrainingJobStatus
 from hedgerow_operator.api.training_job import TrainingJob
 
 ALL_SUCCEEDED = 0
@@ -25,13 +26,48 @@ def exit_code(jobs: Iterable[TrainingJob]) -> int:
     return ALL_SUCCEEDED if succeeded else NOT_ALL_SUCCEEDED
 
 
-def verdict(job: TrainingJob) -> str:
-    """One sentence about how the job stands at the end of a run."""
-    name = f"{job.metadata.namespace}/{job.metadata.name}"
-    for kind in (SUCCEEDED, FAILED):
-        condition = find_condition(job.status.conditions, kind)
-        if condition is not None and condition.status == "True":
-            return f"{name} {kind.lower()} ({condition.reason}): {condition.message}"
-    if is_true(job.status.conditions, SUSPENDED):
-        return f"{name} is suspended at step {job.status.step}; the same command goes on from its last valid checkpoint"
-    return f"{name} is not finished ({job.status.reason or 'unknown'})"
+def name_of(job: TrainingJob) -> str:
+    """``namespace/name``."""
+    return f"{job.metadata.namespace}/{job.metadata.name}"
+
+
+def verdict(job: TrainingJob, again: str, output: Callable[[TrainingJob], str]) -> str:
+    """One sentence about how the job stands at the end of a run.
+
+    again: the command that goes on. output: where the ranks' output of the last attempt lies.
+    """
+    name, status = name_of(job), job.status
+    if is_true(status.conditions, SUCCEEDED):
+        return f"{name} succeeded: {', '.join(_figures(status))}"
+    failed = find_condition(status.conditions, FAILED)
+    if failed is not None and failed.status == "True":
+        return f"{name} failed ({failed.reason}); what its ranks printed is in {output(job)}"
+    where = "before its first step" if status.step is None else f"at step {status.step}"
+    if job.spec.suspend:
+        return f"{name} is suspended {where}; write suspend: false in its spec to go on"
+    return f"{name} is stopped {where}; {_next_start(job)}: {again}"
+
+
+def worker_to_read(job: TrainingJob) -> int:
+    """The worker whose output tells most about the job's end: that of the first rank that is blamed."""
+    blamed = job.status.history[-1].ranks if job.status.history else ()
+    return blamed[0] // job.spec.ranks_per_worker if blamed else 0
+
+
+def _figures(status: TrainingJobStatus) -> Iterator[str]:
+    if status.step is not None:
+        yield f"step {status.step} reached"
+    yield "no restart" if not status.restarts else f"{status.restarts} restart{'s' if status.restarts > 1 else ''}"
+    if status.lost_steps:
+        yield f"{status.lost_steps} steps computed twice"
+    if status.goodput_percent is not None:
+        yield f"goodput {status.goodput_percent} %"
+
+
+def _next_start(job: TrainingJob) -> str:
+    checkpoint = job.status.checkpoint
+    if job.spec.checkpoint is None:
+        return "without spec.checkpoint it would begin at step 0; to run it again"
+    if checkpoint is None:
+        return "there is no whole checkpoint yet, so it would begin at step 0; to run it again"
+    return f"it would resume from step {checkpoint.step} ({checkpoint.path}); to go on"

@@ -16,7 +16,8 @@ from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.adapters.local.runtime import LocalRuntime
 from hedgerow_operator.adapters.local.tokens import TokenFiles
 from hedgerow_operator.api.training_job import TrainingJob
-from hedgerow_operator.cli.outcome import NOT_ALL_SUCCEEDED, exit_code, is_at_rest, is_finished, verdict
+from hedgerow_operator.cli.outcome import NOT_ALL_SUCCEEDED, exit_code, is_at_rest, is_finished, verdict, worker_to_read
+from hedgerow_operator.cli.phase import phase_of
 from hedgerow_operator.cli.views.base import View
 from hedgerow_operator.reconcile.engine import Reconciler
 from hedgerow_operator.reconcile.ports import JobKey, Unreachable
@@ -27,9 +28,15 @@ from hedgerow_operator.server.health import Health
 from hedgerow_operator.server.metrics import Metrics
 
 _LOOK_SECONDS = 0.2
+# Reports cost nothing within one machine, and whoever looks at the table wants to see the steps pass.
+_REPORT_SECONDS = 1.0
 # A terminal and a wrapper (timeout, make) may both pass one Ctrl-C on.
 _SAME_PRESS_SECONDS = 0.5
 _FIRST_LOOK_SECONDS = 5.0
+_OVER_BEFORE = (
+    "(from an earlier run; nothing was started. To train from step 0, give another --state-dir and an empty "
+    "checkpoint directory)"
+)
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -44,12 +51,14 @@ class SoleLeader:
 class Session:
     """Runs jobs until all are at rest. A first Ctrl-C suspends them for this run, a second kills them."""
 
-    def __init__(self, paths: StatePaths, view: View) -> None:
+    def __init__(self, paths: StatePaths, view: View, again: str) -> None:
+        """``again``: the command that goes on from where an interrupted run ends."""
         self._paths = paths
+        self._again = again
         self._view = view
         self._jobs = FileJobs(paths, time.time, view.changed, view.happened)
         self._runtime = LocalRuntime(paths, time.time, self._look)
-        self._hub = ReportHub(clock=time.monotonic)
+        self._hub = ReportHub(clock=time.monotonic, longest_interval=_REPORT_SECONDS)
         self._metrics = Metrics()
         self._health = Health(time.monotonic)
         self._leader = SoleLeader()
@@ -67,20 +76,24 @@ class Session:
             raise StateError(f"{self._paths.address} is a directory where a file must be; move it away")
         stored = [self._apply(job) for job in jobs]
         before = {key_of(job) for job in stored if is_finished(job)}
+        for job in stored:
+            self._view.changed(job)
         self._hub.on_report, self._hub.on_heard = self._heard, self._engine.hear
+        self._engine.on_decided = self._decided
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
             loop.add_signal_handler(number, self._signalled)
         async with self._working():
             await self._until_at_rest()
-        if self._killed.is_set():
-            return NOT_ALL_SUCCEEDED
-        final = self._jobs.all()
+        final = [self._jobs.as_written(job) for job in self._jobs.all()]
         for job in final:
-            again = "; it was not run again (to begin anew, use another --state-dir)" if key_of(job) in before else ""
-            self._view.note(verdict(job) + again)
+            over = f" {_OVER_BEFORE}" if key_of(job) in before else ""
+            self._view.note(verdict(job, self._again, self._output) + over)
         self._view.close()
-        return exit_code(final)
+        return NOT_ALL_SUCCEEDED if self._killed.is_set() else exit_code(final)
+
+    def _output(self, job: TrainingJob) -> str:
+        return str(self._paths.log(key_of(job), job.status.placement, worker_to_read(job)))
 
     def _apply(self, job: TrainingJob) -> TrainingJob:
         try:
@@ -155,11 +168,11 @@ class Session:
         if self._interrupted and time.monotonic() - self._interrupted_at < _SAME_PRESS_SECONDS:
             return
         if self._interrupted:
-            self._view.note("killing everything")
+            self._view.note("killing the ranks")
             self._killed.set()
             return
         self._interrupted, self._interrupted_at = True, time.monotonic()
-        self._view.note("stopping the ranks (once more to kill them at once); the same command goes on from here")
+        self._view.note("stopping the ranks; press Ctrl-C once more to kill them at once")
         self._jobs.interrupt()
         self._look_at_all()
 
@@ -170,6 +183,9 @@ class Session:
         key = self._jobs.key_of_uid(uid)
         if key is not None:
             self._queue.add(key, seconds)
+
+    def _decided(self, job: TrainingJob) -> None:
+        self._view.moved(self._jobs.as_written(job), phase_of(self._hub.heard(job.metadata.uid), job.status.attempt))
 
     def _look_at_all(self) -> None:
         for job in self._jobs.all():

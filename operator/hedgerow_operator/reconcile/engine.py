@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from time import monotonic
 
+import msgspec
+
 from hedgerow.wire import Report
 from hedgerow_operator.api.labels import ANNOTATION_LEARNED_DURATIONS, ANNOTATION_LEARNED_PACE
 from hedgerow_operator.api.training_job import TrainingJob
@@ -69,6 +71,8 @@ class Reconciler:
         self._written: dict[JobKey, float] = {}
         self._watches: dict[str, JobWatch] = {}
         self._stages = StageClock()
+        # Called at the end of each pass with the job as it was decided, written or not.
+        self.on_decided: Callable[[TrainingJob], None] = lambda job: None
 
     def key_of(self, uid: str) -> JobKey | None:
         """The key of the job with this uid, as far as it was seen here."""
@@ -169,6 +173,7 @@ class Reconciler:
             self._count(key, old.restarts, old.incident is None, plan)
             for event in plan.events:
                 await self._jobs.record(job, event)
+        self.on_decided(msgspec.structs.replace(job, status=plan.status))
         if moved or plan.actions:
             return 0.0 if moved else min(1.0, plan.requeue_after or 1.0)
         return plan.requeue_after

@@ -3,7 +3,10 @@
 import asyncio
 import contextlib
 import dataclasses
+import math
 from collections.abc import Callable, Mapping
+
+import msgspec
 
 from hedgerow.wire import STAGE_RUNNING, STAGE_STOPPED, STAGE_STOPPING, Answer, Report
 from hedgerow_operator.core.noteworthy import look_within
@@ -45,14 +48,16 @@ class _Job:
 
 
 class ReportHub:
-    """Newest report of every launcher, by job uid. ``clock``: monotonic seconds.
+    """Newest report of every launcher, by job uid. ``clock``: monotonic seconds. ``longest_interval``: seconds after
+    which launchers report again, also in calm.
 
     ``on_report`` is called with the uid of a job whose newest report deserves a look, and within how many seconds.
     ``on_heard`` is called with every new report, and says whether it deserves a look at once.
     """
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float], longest_interval: float = math.inf) -> None:
         self._clock = clock
+        self._longest_interval = longest_interval
         self._jobs: dict[str, _Job] = {}
         self.on_report: Callable[[str, float], None] = lambda uid, seconds: None
         self.on_heard: Callable[[Report], bool] = lambda report: False
@@ -115,6 +120,8 @@ class ReportHub:
     def publish(self, uid: str, orders: Orders) -> None:
         """Answer the job's launchers so from now on; those that wait are answered at once when it concerns them."""
         job = self._jobs.get(uid)
+        if orders.interval_seconds > self._longest_interval:
+            orders = msgspec.structs.replace(orders, interval_seconds=self._longest_interval)
         if job is None:
             self._jobs[uid] = _Job(orders, self._clock())
             return

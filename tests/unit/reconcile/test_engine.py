@@ -190,3 +190,16 @@ async def test_an_error_is_counted_and_raised() -> None:
     with pytest.raises(ZeroDivisionError):
         await bench.engine.reconcile(KEY)
     assert bench.metrics.results == ["error"]
+
+
+async def test_whoever_watches_is_told_what_was_decided_also_between_two_writes() -> None:
+    bench = Bench(RUNNING_STATUS)
+    bench.runtime.attempts.add(1)
+    await bench.again()
+    bench.report(step=37, seq=1)
+    await bench.again()
+    steps: list[int | None] = []
+    bench.engine.on_decided = lambda job: steps.append(job.status.step)
+    bench.report(step=38, seq=2)
+    await bench.again()
+    assert (steps, "write_status" in bench.calls.made) == ([38], False)

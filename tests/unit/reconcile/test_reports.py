@@ -227,3 +227,13 @@ async def test_a_held_report_is_answered_as_soon_as_the_launcher_has_sent_a_newe
     assert (await asyncio.wait_for(held, PATIENCE_SECONDS)).current
     assert not other.done()
     other.cancel()
+
+
+@pytest.mark.parametrize(("ordered", "told"), [(5.0, 1.0), (0.5, 0.5)])
+async def test_where_reports_cost_nothing_launchers_are_asked_for_them_more_often(ordered: float, told: float) -> None:
+    hub = ReportHub(clock=lambda: 1000.0, longest_interval=1.0)
+    hub.publish(UID, Orders(placement=1, attempt=1, deadlines={"step": 10.0}, interval_seconds=ordered))
+    report = make_report(make_rank(0))
+    hub.receive(report)
+    answer = await asyncio.wait_for(hub.answer(report), PATIENCE_SECONDS)
+    assert answer.interval_seconds == told

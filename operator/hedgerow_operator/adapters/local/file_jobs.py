@@ -66,6 +66,11 @@ class FileJobs:
         """Every job as it reads now."""
         return tuple(self._shown(job) for job in self._stored.values())
 
+    def as_written(self, job: TrainingJob) -> TrainingJob:
+        """The job with the spec that its user wrote, interrupted or not."""
+        stored = self._stored.get(key_of(job))
+        return job if stored is None else msgspec.structs.replace(job, spec=stored.spec)
+
     def key_of_uid(self, uid: str) -> JobKey | None:
         """The job of this uid."""
         return next((key for key, job in self._stored.items() if job.metadata.uid == uid), None)
@@ -93,7 +98,7 @@ class FileJobs:
 
     async def record(self, job: TrainingJob, event: Event) -> None:
         """See Jobs."""
-        self._on_event(job, event)
+        self._on_event(self.as_written(job), event)
 
     def _current(self, job: TrainingJob) -> TrainingJob:
         stored = self._stored.get(key_of(job))

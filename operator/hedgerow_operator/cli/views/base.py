@@ -12,6 +12,9 @@ class View(Protocol):
     def changed(self, job: TrainingJob) -> None:
         """The job was stored like this."""
 
+    def moved(self, job: TrainingJob, phase: str) -> None:
+        """The job as the newest reports show it, whether it was stored like this or not, and what its ranks do now."""
+
     def happened(self, job: TrainingJob, event: Event) -> None:
         """Something that people should know."""
 

@@ -1,20 +1,29 @@
 """The columns of a job, as kubectl shows them. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from hedgerow.wire import PHASE_STEP
+from hedgerow_operator.api.conditions import SUSPENDED
 from hedgerow_operator.api.times import parse_time
 from hedgerow_operator.api.training_job import TrainingJob
 
 HEADER = ("NAME", "STATE", "REASON", "STEP", "RANKS", "RESTARTS", "CHECKPOINT", "GOODPUT", "AGE")
 WIDE_HEADER = ("NAMESPACE", *HEADER, "ATTEMPT", "INCIDENT")
+# What a run that ended by Ctrl-C leaves: suspended, but not because its spec says so.
+_INTERRUPTED = ("Stopped", "Interrupted")
 _GAP = "  "  # one less than kubectl, so that a plain row fits 80 columns
 
 
-def table(jobs: Sequence[TrainingJob], wide: bool, now: float) -> list[str]:
-    """Header and one line for each job, padded as kubectl pads."""
-    rows = [WIDE_HEADER if wide else HEADER, *(_row(job, wide, now) for job in jobs)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return [_GAP.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+def table(jobs: Iterable[tuple[TrainingJob, str]], wide: bool, now: float) -> list[str]:
+    """Header and one line for each job (with the phase of its ranks), padded as kubectl pads."""
+    rows = [WIDE_HEADER if wide else HEADER, *(row(job, wide, now, phase) for job, phase in jobs)]
+    widths = [max(len(cells[column]) for cells in rows) for column in range(len(rows[0]))]
+    return [padded(cells, widths) for cells in rows]
+
+
+def padded(cells: Sequence[str], widths: Sequence[int]) -> str:
+    """The cells of one row in columns of these widths."""
+    return _GAP.join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
 def age(seconds: float) -> str:
@@ -29,13 +38,14 @@ def age(seconds: float) -> str:
     return f"{whole // 86400}d{whole % 86400 // 3600}h"
 
 
-def _row(job: TrainingJob, wide: bool, now: float) -> tuple[str, ...]:
+def row(job: TrainingJob, wide: bool, now: float, phase: str = "") -> tuple[str, ...]:
+    """The cells of one job. phase: what its ranks do, shown beside the step unless they step."""
     status, created = job.status, job.metadata.creation_timestamp
-    row = (
+    interrupted = status.state == SUSPENDED and not job.spec.suspend
+    cells = (
         job.metadata.name,
-        status.state,
-        status.reason,
-        _text(status.step),
+        *(_INTERRUPTED if interrupted else (status.state, status.reason)),
+        _position(status.step, phase),
         status.ranks.summary if status.ranks else "",
         str(status.restarts),
         _text(status.checkpoint.step if status.checkpoint else None),
@@ -43,9 +53,14 @@ def _row(job: TrainingJob, wide: bool, now: float) -> tuple[str, ...]:
         age(now - parse_time(created)) if created else "",
     )
     if not wide:
-        return row
+        return cells
     incident = status.incident.message if status.incident else ""
-    return (job.metadata.namespace, *row, str(status.attempt), incident)
+    return (job.metadata.namespace, *cells, str(status.attempt), incident)
+
+
+def _position(step: int | None, phase: str) -> str:
+    """``37``, ``37 eval``, ``init``."""
+    return " ".join(part for part in (_text(step), "" if phase == PHASE_STEP else phase) if part)
 
 
 def _text(number: int | None) -> str:

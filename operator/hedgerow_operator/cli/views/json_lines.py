@@ -13,10 +13,17 @@ class JSONLines:
 
     def __init__(self, write: Callable[[str], None]) -> None:
         self._write = write
+        self._last: dict[str, str] = {}
 
     def changed(self, job: TrainingJob) -> None:
-        """See View."""
-        self._write(json.dumps(training_job_fields(job), separators=(",", ":")) + "\n")
+        """See View. A job that nobody has looked at yet has no state to tell."""
+        line = json.dumps(training_job_fields(job), separators=(",", ":")) + "\n"
+        if job.status.state and self._last.get(job.metadata.uid) != line:
+            self._last[job.metadata.uid] = line
+            self._write(line)
+
+    def moved(self, job: TrainingJob, phase: str) -> None:
+        """See View. The lines are the objects as they are stored."""
 
     def happened(self, job: TrainingJob, event: Event) -> None:
         """See View."""

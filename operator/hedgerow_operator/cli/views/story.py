@@ -54,6 +54,9 @@ class Story:
                 self._times.running = self._clock()
             self._say(f"attempt {job.status.attempt}: all {job.spec.ranks} ranks run")
 
+    def moved(self, job: TrainingJob, phase: str) -> None:
+        """See View."""
+
     def happened(self, job: TrainingJob, event: Event) -> None:
         """See View."""
         if event.reason in (reasons.CHECKPOINT_CHOSEN, reasons.ATTEMPT_STARTED, reasons.RECOVERED):

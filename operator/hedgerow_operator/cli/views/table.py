@@ -20,7 +20,7 @@ class Table:
         self._clock = clock
         self._write = write
         self._wide = wide
-        self._jobs: dict[str, TrainingJob] = {}
+        self._jobs: dict[str, tuple[TrainingJob, str]] = {}
         self._drawn = 0
         self._drawn_at = 0.0
         self._pending = ""
@@ -28,8 +28,14 @@ class Table:
 
     def changed(self, job: TrainingJob) -> None:
         """See View."""
-        self._jobs[f"{job.metadata.namespace}/{job.metadata.name}"] = job
+        self._take(job, self._jobs.get(job.metadata.uid, (job, ""))[1])
         self._draw()
+
+    def moved(self, job: TrainingJob, phase: str) -> None:
+        """See View."""
+        if self._jobs.get(job.metadata.uid) != (job, phase):
+            self._take(job, phase)
+            self._draw()
 
     def happened(self, job: TrainingJob, event: Event) -> None:
         """See View."""
@@ -50,13 +56,18 @@ class Table:
         """See View."""
         self._draw()
 
+    def _take(self, job: TrainingJob, phase: str) -> None:
+        alive = job.status.ranks is not None and job.status.ranks.reporting > 0
+        self._jobs[job.metadata.uid] = job, phase if alive else ""
+
     def _scroll(self, text: str) -> None:
         self._pending += text
 
     def _draw(self) -> None:
         width = shutil.get_terminal_size().columns
-        rows = table(list(self._jobs.values()), self._wide, self._clock()) if self._jobs else []
-        up = _UP.format(self._drawn) if self._drawn else ""
+        rows = table(self._jobs.values(), self._wide, self._clock()) if self._jobs else []
+        # A terminal echoes ^C where the cursor stands, which leaves it in the middle of a line.
+        up = "\r" + _UP.format(self._drawn) if self._drawn else ""
         above = "".join(f"{line}{_CLEAR_LINE_END}\n" for line in self._pending.splitlines())
         below = "".join(f"{row[: width - 1]}{_CLEAR_LINE_END}\n" for row in rows)
         self._write(up + above + below + _CLEAR_BELOW)
