@@ -20,6 +20,8 @@ from hedgerow_operator.core.step import ENDED, PLACING, REMOVING, RUNNING, START
 
 # Workers of an ended job that do not leave by themselves (their launcher is not heard) are removed after this.
 LINGER_SECONDS = 60.0
+# Containers beside the launchers of an ended job, which may never end by themselves, get this long for their last work.
+BESIDE_SECONDS = 10.0
 # How often a launcher is sure to hear of its attempt within the time after which it stops itself.
 INTERVALS_PER_FENCE = 4.0
 
@@ -78,7 +80,7 @@ def _commands(context: Context) -> Iterable[Command]:
         yield Command(kind=COMMAND_DUMP, attempt=status.attempt)
     if status.attempt_stage in (STOPPING, REMOVING) and status.stopping:
         yield Command(kind=COMMAND_STOP, attempt=status.attempt, reason=status.stopping.reason,
-                      kill=status.stopping.kill, grace_seconds=float(spec.recovery.grace_seconds))
+                      kill=status.stopping.kill, grace_seconds=float(spec.grace_seconds))
     if status.attempt_stage == ENDED:
         failed = status.stopping is not None and status.stopping.action == FAIL
         yield Command(kind=COMMAND_FINISH, attempt=status.attempt, exit_code=1 if failed else 0)
@@ -134,8 +136,14 @@ def _forceable(context: Context) -> tuple[str, ...]:
 
 
 def _lingers(context: Context) -> bool:
+    """Whether something of an ended job is left that does not end by itself, and holds its room."""
     ended = parse_optional_time(context.status.completion_time)
-    return _any_alive(context) and ended is not None and context.now - ended > LINGER_SECONDS
+    if ended is None:
+        return False
+    if _any_alive(context):
+        return context.now - ended > LINGER_SECONDS
+    workers = context.gang.placement.workers if context.gang.placement else ()
+    return any(worker.beside for worker in workers) and context.now - ended > BESIDE_SECONDS
 
 
 def _any_alive(context: Context) -> bool:

@@ -73,7 +73,7 @@ def stopping(context: Context) -> Step:
         return _confirmed(context, step, plan)
     if context.seen.placements is None:
         return step
-    limit = CONFIRM_SECONDS + (0.0 if plan.kill else context.job.spec.recovery.grace_seconds)
+    limit = CONFIRM_SECONDS + (0.0 if plan.kill else context.job.spec.grace_seconds)
     left = max(limit - (context.now - parse_time(plan.since)), CONFIRM_SECONDS - context.seen.listening_seconds)
     if left > 0 and not _hopeless(context):
         return step.then(look_again=left)
@@ -102,7 +102,7 @@ def _let_them_end(context: Context, step: Step, plan: Stopping) -> Step:
     """Pods that somebody deletes by force are gone at once, and their ranks only after their grace. Unless every
     launcher has said that nothing lives, or the fence has run out, the next placement waits for that.
     """
-    gang, grace = context.gang, float(context.job.spec.recovery.grace_seconds)
+    gang, grace = context.gang, float(context.job.spec.grace_seconds)
     if not (plan.started and context.seen.fences_by_time) or _fence_over(context):
         return step
     if all((report := gang.report(worker)) and report.stage in (STAGE_STOPPED, STAGE_WAITING)

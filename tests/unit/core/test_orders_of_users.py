@@ -89,6 +89,28 @@ def test_launchers_of_an_ended_job_that_do_not_leave_are_removed() -> None:
     assert world.placements == {}
 
 
+def test_containers_beside_the_launchers_of_an_ended_job_do_not_hold_its_room_for_ever() -> None:
+    world = ended({})
+    world.placements[1].beside = True
+    world.run(9.0)
+    assert list(world.placements) == [1]
+    world.run(20.0)
+    assert (world.placements, world.status.state) == ({}, "Succeeded")
+
+
+def test_the_placement_of_an_ended_job_with_nothing_beside_stays_for_people_to_look_at() -> None:
+    world = ended({}).run(200.0)
+    assert list(world.placements) == [1]
+
+
+def test_a_suspended_job_gives_its_ranks_the_grace_of_their_pods_when_that_is_longer() -> None:
+    pods = {"template": {"spec": {"terminationGracePeriodSeconds": 90, "containers": [{"name": "a", "command": ["a"]}]}}}
+    world = World(make_job({**SPEC, "local": None, "kubernetes": pods})).until(RUNNING)
+    FAULTS["suspend"](world)
+    world.run(1.0)
+    assert {entry.grace_seconds for entry in world.decide().orders.commands[0]} == {90.0}
+
+
 def test_suspending_before_the_first_start_and_going_on_is_still_the_first_attempt() -> None:
     world = World(make_job(SPEC)).run(0.5)
     FAULTS["suspend"](world)

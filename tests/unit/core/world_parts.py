@@ -30,6 +30,7 @@ class Placement:
         self.deleting: set[int] = set()
         self.disrupted: set[int] = set()
         self.forced: list[str] = []
+        self.beside = False  # whether its pods have containers that never end
 
     def seen(self, now: float) -> PlacementSeen:
         """As the API shows it."""
@@ -49,7 +50,7 @@ class Placement:
             index=worker, name=f"demo-{self.attempt}-{worker}", phase=phase, node="" if waiting else node,
             unschedulable="no node has room" if waiting else "", terminating=self.removing or worker in self.deleting,
             disrupted=worker in self.disrupted, node_silent=silent, node_gone=node in self.gone_nodes,
-            running_seconds=60.0,
+            running_seconds=60.0, beside=self.beside and launcher.dead,
         )
 
     def silence(self, worker: int, *, really_dead: bool) -> None:

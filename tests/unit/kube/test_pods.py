@@ -76,7 +76,21 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
                 "containerStatuses": [container(RUNNING, "logs"), container({"terminated": {"exitCode": 0}})],
             }
         ),
-        {"phase": "Succeeded", "exit_code": 0, "exit_reason": ""},
+        {"phase": "Succeeded", "exit_code": 0, "exit_reason": "", "beside": True},
+    ),
+    "ended while only a restartable init container goes on, which Kubernetes ends": (
+        pod(
+            {
+                "phase": "Running",
+                "initContainerStatuses": [container(RUNNING, "proxy")],
+                "containerStatuses": [container({"terminated": {"exitCode": 0}})],
+            }
+        ),
+        {"phase": "Succeeded", "beside": False},
+    ),
+    "running beside another container": (
+        pod({"phase": "Running", "containerStatuses": [container(RUNNING, "logs"), container(RUNNING)]}),
+        {"phase": "Running", "beside": False},
     ),
     "killed for its memory": (
         pod(

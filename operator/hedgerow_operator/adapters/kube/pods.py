@@ -27,7 +27,7 @@ AT_WORK = frozenset({"", "ContainerCreating", "PodInitializing", "Pulling"})
 def worker_seen(pod: Fields, wrapped: str, node: NodeFacts, now: float) -> WorkerSeen:
     """``wrapped``: name of the container with the launcher, which alone decides how the worker is; ``now``: epoch."""
     metadata, status = pod["metadata"], pod.get("status") or {}
-    state = _state(status.get("containerStatuses"), wrapped)
+    state = _state(status, wrapped)
     trouble = _trouble(status)
     phase = _phase(status, state)
     name = (pod.get("spec") or {}).get("nodeName") or ""
@@ -48,6 +48,7 @@ def worker_seen(pod: Fields, wrapped: str, node: NodeFacts, now: float) -> Worke
         running_seconds=_running_seconds(state, now),
         exit_code=ended.get("exitCode"),
         exit_reason=_exit_reason(ended, status) if phase == WORKER_FAILED else "",
+        beside=bool(ended) and any("running" in (entry.get("state") or {}) for entry in _containers(status)),
     )
 
 
@@ -71,8 +72,13 @@ def _phase(status: Fields, state: Fields) -> str:
     return WORKER_RUNNING if "running" in state else WORKER_PENDING
 
 
-def _state(statuses: list[Fields] | None, wrapped: str) -> Fields:
-    return next((entry.get("state") or {} for entry in statuses or [] if entry.get("name") == wrapped), {})
+def _state(status: Fields, wrapped: str) -> Fields:
+    return next((entry.get("state") or {} for entry in _containers(status) if entry.get("name") == wrapped), {})
+
+
+def _containers(status: Fields) -> list[Fields]:
+    """Restartable init containers are not among them: Kubernetes itself ends those after the last one here."""
+    return status.get("containerStatuses") or []
 
 
 def _condition(status: Fields, kind: str) -> Fields:
@@ -88,7 +94,7 @@ def _unschedulable(status: Fields) -> str:
 
 def _trouble(status: Fields) -> str:
     """Why a container of the pod does not start; empty while nothing is wrong."""
-    for entry in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
+    for entry in [*(status.get("initContainerStatuses") or []), *_containers(status)]:
         waiting = (entry.get("state") or {}).get("waiting") or {}
         if (waiting.get("reason") or "") not in AT_WORK:
             words = (f"container {entry.get('name')}", waiting["reason"], waiting.get("message"))
