@@ -193,7 +193,7 @@ def gather(job: TrainingJob, seen: Seen) -> Gang:
         placement=placement,
         listened=seen.listening_seconds >= timeout,
         listening_seconds=seen.listening_seconds,
-        strays=_strays(seen, status.placement, STRAY_SECONDS + job.spec.recovery.grace_seconds),
+        strays=_strays(seen, status.placement, STRAY_SECONDS + job.spec.grace_seconds),
         resumed=status.resume_step or 0,
     )
 
