@@ -38,7 +38,7 @@ def _own_namespace() -> str:
 @click.option("--inject-cpu", default="50m", help="CPU of the init container, request and limit.")
 @click.option("--inject-memory", default="64Mi", help="Memory of the init container, request and limit.")
 @click.option("--inject-ephemeral-storage", default="", help="Ephemeral storage of the init container. Empty: none.")
-@click.option("--listen-host", default="0.0.0.0", help="Address to listen on for reports, health and metrics.")  # noqa: S104
+@click.option("--listen-host", default="", help="Address to listen on. Empty: every one, IPv4 and IPv6.")
 @click.option("--listen-port", type=click.IntRange(1, 65535), default=8080, help="Port to listen on.")
 @click.option("--lease-namespace", default=None, help="Namespace of the Lease.  [default: the operator's own]")
 @click.option("--lease-name", default="hedgerow-operator", help="Name of the Lease by which one operator leads.")

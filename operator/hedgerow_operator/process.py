@@ -30,6 +30,7 @@ from hedgerow_operator.reconcile.queue import WorkQueue
 from hedgerow_operator.reconcile.reports import ReportHub
 from hedgerow_operator.server.app import make_app, make_runner
 from hedgerow_operator.server.health import Health
+from hedgerow_operator.server.listening import listen
 from hedgerow_operator.server.metrics import Metrics
 from hedgerow_operator.settings import Settings
 
@@ -84,7 +85,7 @@ class Operator:
         reviews = TokenReviews(self.free, time.monotonic)
         runner = make_runner(make_app(self.hub, reviews, self.leading, self.metrics, self.health))
         await runner.setup()
-        await web.TCPSite(runner, self.settings.listen_host, self.settings.listen_port).start()
+        await web.SockSite(runner, listen(self.settings.listen_host, self.settings.listen_port)).start()
         log.info("listening", host=self.settings.listen_host, port=self.settings.listen_port)
         return runner
 

@@ -89,6 +89,14 @@ def test_workers_are_given_the_launcher_by_the_operators_image_unless_told_other
     assert "--inject-image=example.org/inject:1" in chosen["args"]
 
 
+def test_what_the_init_container_may_use_is_passed_on() -> None:
+    plain = container(render())["args"]
+    chosen = container(render("inject.resources.memory=128Mi", "inject.resources.ephemeralStorage=64Mi"))["args"]
+    assert {"--inject-cpu=50m", "--inject-memory=64Mi"} <= set(plain)
+    assert not [argument for argument in plain if "ephemeral" in argument]
+    assert {"--inject-memory=128Mi", "--inject-ephemeral-storage=64Mi"} <= set(chosen)
+
+
 def test_a_digest_is_used_instead_of_a_tag() -> None:
     assert container(render("image.digest=sha256:" + "1" * 64))["image"].endswith("@sha256:" + "1" * 64)
 

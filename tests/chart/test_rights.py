@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from hedgerow_operator.rbac import RIGHTS, rules
 from tests.chart.rendering import only, render
 
@@ -24,7 +26,30 @@ def test_no_right_is_for_everything() -> None:
         assert right.why
 
 
-def test_secrets_are_not_read() -> None:
+# Whoever may do these gets at Secrets without a right on Secrets.
+WAYS_AROUND = {
+    "pods/exec",
+    "pods/attach",
+    "serviceaccounts/token",
+    "roles",
+    "rolebindings",
+    "clusterroles",
+    "nodes/proxy",
+}
+
+
+@pytest.mark.parametrize("settings", [(), ("watchNamespaces={research,vision}",)], ids=["everywhere", "two namespaces"])
+def test_outside_its_own_namespace_a_secret_can_only_be_got_by_its_name(settings: tuple[str, ...]) -> None:
+    roles = [entry for entry in render(*settings) if entry["kind"] in ("Role", "ClusterRole")]
+    outside = [entry for entry in roles if entry["metadata"].get("namespace") != "hedgerow-system"]
+    assert outside
+    rights = {right for role in outside for right in pairs(role["rules"])}
+    assert {verb for _, resource, verb in rights if resource.partition("/")[0] in ("secrets", "*")} <= {"get"}
+    assert not {resource for _, resource, _ in rights} & WAYS_AROUND
+    assert not {verb for _, _, verb in rights} & {"*", "impersonate", "escalate", "bind"}
+
+
+def test_no_secret_is_read_as_no_field_names_one() -> None:
     assert "secrets" not in {right.resource for right in RIGHTS}
 
 

@@ -19,6 +19,7 @@ CASES = {
     "one namespace where a list belongs": ("watchNamespaces=research", "watchNamespaces"),
     "a namespace that cannot exist": ("watchNamespaces={Research}", "watchNamespaces"),
     "a quantity that is none": ("inject.resources.memory=some", "memory"),
+    "a quantity of storage that is none": ("inject.resources.ephemeralStorage=some", "ephemeralStorage"),
     "a digest that is none": ("image.digest=latest", "digest"),
     "a switch that is neither on nor off": ("crds.enabled=perhaps", "enabled"),
 }

@@ -104,8 +104,8 @@ def test_the_placement_of_an_ended_job_with_nothing_beside_stays_for_people_to_l
 
 
 def test_a_suspended_job_gives_its_ranks_the_grace_of_their_pods_when_that_is_longer() -> None:
-    pods = {"template": {"spec": {"terminationGracePeriodSeconds": 90, "containers": [{"name": "a", "command": ["a"]}]}}}
-    world = World(make_job({**SPEC, "local": None, "kubernetes": pods})).until(RUNNING)
+    spec = {"terminationGracePeriodSeconds": 90, "containers": [{"name": "trainer", "command": ["train"]}]}
+    world = World(make_job({**SPEC, "local": None, "kubernetes": {"template": {"spec": spec}}})).until(RUNNING)
     FAULTS["suspend"](world)
     world.run(1.0)
     assert {entry.grace_seconds for entry in world.decide().orders.commands[0]} == {90.0}
