@@ -31,14 +31,15 @@ def computing(report: RankReport, deadline: float) -> Computing:
     activity = report.activity
     if activity.process_state in STOPPED_STATES:
         return Computing.STOPPED
-    enough = max(ENOUGH_SECONDS, ENOUGH_SHARE * min(deadline, report.progress_age or 0.0))
-    if _at_least(activity.io_idle_seconds, ENOUGH_SECONDS) is False:
+    if activity.io_idle_seconds is not None and activity.io_idle_seconds < ENOUGH_SECONDS:
         return Computing.ACTIVE
-    if _at_least(activity.idle_seconds, enough):
+    unchanged = activity.stack_unchanged_seconds
+    if unchanged is not None and unchanged >= ENOUGH_SECONDS:
         return Computing.FROZEN
-    if activity.stack_unchanged_seconds is None:
-        return Computing.UNKNOWN
-    return Computing.FROZEN if activity.stack_unchanged_seconds >= ENOUGH_SECONDS else Computing.ACTIVE
+    enough = max(ENOUGH_SECONDS, ENOUGH_SHARE * min(deadline, report.progress_age or 0.0))
+    if activity.idle_seconds is not None and activity.idle_seconds >= enough:
+        return Computing.FROZEN
+    return Computing.UNKNOWN if unchanged is None else Computing.ACTIVE
 
 
 def surely_idle(report: RankReport) -> bool:

@@ -1,14 +1,13 @@
 """Who is guilty of a gang that stands still: who never reached the step, not those who wait for it."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from hedgerow_operator.core import phrases
 from hedgerow_operator.core.activity import STOPPED_STATES, surely_idle
 from hedgerow_operator.core.collectives import nobody, not_joined
 from hedgerow_operator.core.evidence import Culprit
 from hedgerow_operator.core.gang import RankView
-from hedgerow_operator.core.stacks import Frame, place
 
 __all__ = ["Culprit", "find_culprit", "where"]
 
@@ -39,7 +38,7 @@ def _by_reached(steps: Culprit | None, collectives: Culprit | None) -> Culprit |
 
 def where(rank: RankView) -> str:
     """Where the rank's main thread stands, as the start of a clause; empty when unknown."""
-    frame = place(rank.report.stack)
+    frame = rank.place
     return f"stands at {frame}" if frame else ""
 
 
@@ -62,14 +61,14 @@ def _unequal(live: Sequence[RankView]) -> Culprit | None:
     """
     if any(rank.report.bursty for rank in live):
         return None
-    steps = {rank.rank: rank.report.step for rank in live}
-    reached = [step for step in steps.values() if step is not None]
+    steps = [rank.report.step for rank in live]
+    reached = [step for step in steps if step is not None]
     if not reached or (len(reached) == len(live) and min(reached) == max(reached)):
         return None
     furthest = max(reached)
     lowest = -1 if len(reached) < len(live) else min(reached)
-    behind = [rank for rank in live if (rank.report.step if rank.report.step is not None else -1) == lowest]
-    ahead = [number for number, step in steps.items() if step == furthest]
+    behind = [rank for rank, step in zip(live, steps, strict=True) if (-1 if step is None else step) == lowest]
+    ahead = [rank.rank for rank, step in zip(live, steps, strict=True) if step == furthest]
     names = phrases.ranks(rank.rank for rank in behind)
     return Culprit(
         ranks=tuple(rank.rank for rank in behind),
@@ -85,25 +84,29 @@ def _silent(silent_ranks: Sequence[int]) -> Culprit | None:
 
 
 def _other_phase(live: Sequence[RankView]) -> Culprit | None:
-    odd = _minority({rank.rank: rank.report.phase for rank in live})
+    phase_of = {rank.rank: rank.report.phase for rank in live}
+    odd = _minority(phase_of)
     if not odd:
         return None
-    phases = ", ".join(sorted({rank.report.phase for rank in live if rank.rank in odd}))
+    phases = ", ".join(sorted({phase_of[rank] for rank in odd}))
     return Culprit(ranks=odd, why=f"{phrases.ranks(odd)} stands in phase {phases}, the others do not")
 
 
 def _other_stack(live: Sequence[RankView]) -> Culprit | None:
-    places: dict[int, Frame | None] = {rank.rank: place(rank.report.stack) for rank in live}
-    if any(frame is None for frame in places.values()):
+    places = [rank.place for rank in live]
+    if None in places:
         return None
-    odd = _minority({rank: (frame.file, frame.function) for rank, frame in places.items() if frame})
+    odd = _minority(
+        {rank.rank: (frame.file, frame.function) for rank, frame in zip(live, places, strict=True) if frame}
+    )
     if not odd:
         return None
-    behind = [rank for rank in live if rank.rank in odd]
+    named = frozenset(odd)
+    behind = [rank for rank in live if rank.rank in named]
     return Culprit(ranks=odd, why=f"the others stand elsewhere than {phrases.ranks(odd)}" + _stands(behind))
 
 
-def _minority(groups: dict[int, object]) -> tuple[int, ...]:
+def _minority(groups: Mapping[int, object]) -> tuple[int, ...]:
     """Members outside the one group that more than half belong to; empty when there is no such group."""
     common, amount = Counter(groups.values()).most_common(1)[0]
     if amount == len(groups) or amount * 2 <= len(groups):
@@ -112,5 +115,5 @@ def _minority(groups: dict[int, object]) -> tuple[int, ...]:
 
 
 def _stands(behind: Sequence[RankView]) -> str:
-    places = {where(rank): rank.rank for rank in behind if where(rank)}
+    places = {text: rank.rank for rank in behind if (text := where(rank))}
     return "".join(f"; rank {rank} {text}" for text, rank in places.items())

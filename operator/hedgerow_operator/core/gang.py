@@ -1,11 +1,11 @@
 """The gang of one attempt: what its launchers last said, joined with where their workers run."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from hedgerow.wire import (
     RANK_EXITED,
@@ -20,20 +20,30 @@ from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.rank_reports import absolute, speaker, with_progress_of
 from hedgerow_operator.core.rank_sums import RankSums, sums_of, together
 from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_SUCCEEDED, Heard, PlacementSeen, Seen, WorkerSeen
+from hedgerow_operator.core.stacks import Frame, place
 
 # A launcher with live ranks that can reach us is heard within two calm intervals. Where it is refused since its pod is
 # gone from the API, its ranks may take their grace to end besides.
 STRAY_SECONDS = 10.0
 
 
-class RankView(Struct, frozen=True, kw_only=True):
-    """One rank of the current attempt as its launcher last reported it, ``age`` seconds ago."""
+class RankView(Struct, frozen=True, gc=False):
+    """One rank of the current attempt as its launcher last reported it, ``age`` seconds ago.
+
+    found_at: where its main thread stands, if its stack was read already.
+    """
 
     rank: int
     worker: int
     node: str
     age: float
     report: RankReport
+    found_at: Frame | UnsetType | None = UNSET
+
+    @property
+    def place(self) -> Frame | None:
+        """Where its main thread stands, None when that is not known."""
+        return place(self.report.stack) if self.found_at is UNSET else self.found_at
 
     @property
     def exited(self) -> bool:
@@ -57,8 +67,12 @@ class Roster(Sequence[RankView]):
     def __init__(self, launchers: Sequence[Heard], nodes: Mapping[int, str], resumed: int) -> None:
         self._launchers, self._nodes, self._resumed = launchers, nodes, resumed
         self._views: tuple[RankView, ...] | None = None
-        parts = [heard.sums or sums_of(heard.report.ranks) for heard in launchers]
-        self._sums = together(parts)
+        self._sums = together([heard.sums or sums_of(heard.report.ranks) for heard in launchers])
+
+    def of(self, workers: Set[int]) -> "Roster":
+        """The ranks of some of the workers."""
+        launchers = [heard for heard in self._launchers if heard.report.worker in workers]
+        return Roster(launchers, self._nodes, self._resumed)
 
     @property
     def sums(self) -> RankSums:
@@ -76,7 +90,7 @@ class Roster(Sequence[RankView]):
 
     def _written(self) -> tuple[RankView, ...]:
         if self._views is None:
-            self._views = _views(self._launchers, self._nodes, self._resumed)
+            self._views = _views(self._launchers, self._nodes, self._resumed, self._sums)
         return self._views
 
 
@@ -181,8 +195,9 @@ def gather(job: TrainingJob, seen: Seen) -> Gang:
     placement = next((entry for entry in seen.placements or () if entry.attempt == status.placement), None)
     nodes = {worker.index: worker.node for worker in placement.workers} if placement else {}
     fresh = frozenset(worker for worker, heard in launchers.items() if heard.age <= timeout)
-    current = [heard for worker, heard in launchers.items()
-               if worker in fresh and heard.report.attempt == status.attempt]
+    current = [
+        heard for worker, heard in launchers.items() if worker in fresh and heard.report.attempt == status.attempt
+    ]
     return Gang(
         workers=job.spec.workers,
         ranks_per_worker=job.spec.ranks_per_worker,
@@ -198,16 +213,22 @@ def gather(job: TrainingJob, seen: Seen) -> Gang:
     )
 
 
-def _views(launchers: Sequence[Heard], nodes: Mapping[int, str], resumed: int) -> tuple[RankView, ...]:
-    speaks = speaker(report for heard in launchers for report in heard.report.ranks)
-    views = []
-    for heard in launchers:
-        worker, age = heard.report.worker, heard.age
+def _views(launchers: Sequence[Heard], nodes: Mapping[int, str], resumed: int, sums: RankSums) -> tuple[RankView, ...]:
+    """Of thousands of ranks: each step of this loop counts."""
+    reports = (report for heard in launchers for report in heard.report.ranks)
+    speaks = speaker(reports) if sums.speaks else None
+    as_they_are = speaks is None and (not resumed or sums.least_torch_step is None)
+    views: list[RankView] = []
+    for heard in sorted(launchers, key=attrgetter("report.worker")):
+        worker, age, found_at = heard.report.worker, heard.age, sums.places.get
         node = nodes.get(worker, "") or heard.report.node
-        for report in heard.report.ranks:
-            said = absolute(report, resumed) if speaks is None else with_progress_of(report, speaks)
-            views.append(RankView(rank=said.rank, worker=worker, node=node, age=age, report=said))
+        said = heard.report.ranks if as_they_are else [_said(report, resumed, speaks) for report in heard.report.ranks]
+        views += [RankView(report.rank, worker, node, age, report, found_at(report.rank)) for report in said]
     return tuple(sorted(views, key=attrgetter("rank")))
+
+
+def _said(report: RankReport, resumed: int, speaks: RankReport | None) -> RankReport:
+    return absolute(report, resumed) if speaks is None else with_progress_of(report, speaks)
 
 
 def _strays(seen: Seen, placement: int, seconds: float) -> tuple[int, ...]:
@@ -215,8 +236,10 @@ def _strays(seen: Seen, placement: int, seconds: float) -> tuple[int, ...]:
     if not seen.fences_by_time:
         return ()
     alive = {
-        heard.report.attempt for heard in seen.heard
-        if heard.report.placement != placement and heard.age <= seconds
+        heard.report.attempt
+        for heard in seen.heard
+        if heard.report.placement != placement
+        and heard.age <= seconds
         and heard.report.stage in (STAGE_RUNNING, STAGE_STOPPING)
     }
     return tuple(sorted(alive))

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from hedgerow_operator.core.rank_sums import RankSums, sums_of, together
+from hedgerow_operator.core.stacks import Frame
 from hedgerow_operator.core.watching.duration_sums import DurationSums
-from tests.unit.core.builders import exited, frozen, make_rank
+from tests.unit.core.builders import exited, frozen, make_rank, stack
 
 GROUPS: dict[str, list[Any]] = {
     "ranks that go on": [make_rank(0, step=36), make_rank(1, step=37)],
@@ -17,6 +18,8 @@ GROUPS: dict[str, list[Any]] = {
     "one that has not begun": [make_rank(0), make_rank(1, beats=0, step=None, phase="init", source=None)],
     "torch's own count": [make_rank(0, source="Torch", step=3), make_rank(1, step=403)],
     "a log": [make_rank(0, source="Log")],
+    "one that does not tell its age": [make_rank(0, progress_age=9.0), make_rank(1, progress_age=None)],
+    "one whose stack is known": [make_rank(0), make_rank(1, stack=stack("next_batch", 88))],
 }
 
 
@@ -29,6 +32,9 @@ def test_groups_taken_together_say_what_their_ranks_say(name: str) -> None:
 SAID: dict[str, tuple[str, dict[str, Any]]] = {
     "who has not progressed longest, by phase": (
         "phases apart", {"oldest": {"step": 3.0, "eval": 40.0}, "live": 2, "beating": True}),
+    "who has progressed last, by phase": ("phases apart", {"newest": {"step": 3.0, "eval": 40.0}}),
+    "that one cannot tell when it progressed": ("one that does not tell its age", {"newest": {"step": 0.0}}),
+    "where they stand": ("one whose stack is known", {"places": {1: Frame("/app/train.py", 88, "next_batch")}}),
     "that one failed": ("one that failed", {"failed": True, "ended_well": False, "live": 1, "beating": False}),
     "that one ended well": ("one that ended well", {"failed": False, "ended_well": True}),
     "that one has not begun": ("one that has not begun", {"beating": False, "stepless": True}),
