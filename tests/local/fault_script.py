@@ -61,10 +61,16 @@ def memory() -> None:
 
 
 def storage() -> None:
-    """The folder of the data is gone, as when a mount is lost."""
-    shutil.rmtree(SHARED, ignore_errors=True)
-    with open(os.path.join(SHARED, "batch")) as file:
-        file.read()
+    """The folder of the data is deleted while it is open, as it happens on a network file system."""
+    folder = os.open(SHARED, os.O_RDONLY)
+    shutil.rmtree(SHARED)
+    os.open("batch", os.O_RDONLY, dir_fd=folder)
+
+
+def everything() -> None:
+    """The same, and the checkpoints are gone with it."""
+    shutil.rmtree(FOLDER)
+    storage()
 
 
 def everywhere() -> None:

@@ -1,21 +1,34 @@
 """The faults of fault_script.py, and how a job that suffers one is expected to end; whoever runs the ranks."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 from hedgerow_operator.api import reasons
 
 SCRIPT = Path(__file__).with_name("fault_script.py")
-# The last checkpoint before the fault, and the last step of the training.
-RESUMED, LAST = 20, 40
-# Rank 1 suffers; what the history says of the attempt: reason, guilty ranks, class, words of the message.
-HEALED: dict[str, tuple[str, tuple[int, ...], str, str]] = {
-    "lock": (reasons.NO_PROGRESS, (1,), "Unknown", "rank 1 never reached step 23"),
-    "loop": (reasons.NO_PROGRESS, (1,), "Unknown", "rank 1 never reached step 23"),
-    "pipe": (reasons.NO_PROGRESS, (1,), "Unknown", "rank 1 never reached step 23"),
-    "stop": (reasons.RANK_STOPPED, (1,), "Unknown", "is stopped by a signal or debugger"),
-    "kill": (reasons.RANK_EXITED, (1,), "Unknown", "rank 1 exited by signal 9 at step 22"),
-    "memory": (reasons.RANK_EXITED, (1,), "Application", "MemoryError"),
-    "storage": (reasons.RANK_EXITED, (1,), "Storage", "No such file or directory"),
+
+
+class Healed(NamedTuple):
+    """What the history says of the attempt in which rank 1 suffered, and the step from which the next one went on."""
+
+    reason: str
+    words: str
+    fault_class: str = "Unknown"
+    resumed: int | None = 20  # the newest checkpoint before step 23
+
+
+LAST = 40
+STUCK = "rank 1 never reached step 23"
+GONE = "No such file or directory: 'batch'"
+HEALED = {
+    "lock": Healed(reasons.NO_PROGRESS, STUCK),
+    "loop": Healed(reasons.NO_PROGRESS, STUCK),
+    "pipe": Healed(reasons.NO_PROGRESS, STUCK),
+    "stop": Healed(reasons.RANK_STOPPED, "is stopped by a signal or debugger"),
+    "kill": Healed(reasons.RANK_EXITED, "rank 1 exited by signal 9 at step 22"),
+    "memory": Healed(reasons.RANK_EXITED, "MemoryError", "Application"),
+    "storage": Healed(reasons.RANK_EXITED, GONE, "Storage"),
+    "everything": Healed(reasons.RANK_EXITED, GONE, "Storage", resumed=None),
 }
 EVERYWHERE = "everywhere"
 EVERYWHERE_SAID = "no such column: price"

@@ -46,15 +46,14 @@ def begin(run: LocalRun, fault: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize("fault", faults.HEALED)
-def test_healed_with_one_restart_from_the_newest_checkpoint(ended: Ended, fault: str) -> None:
+def test_healed_with_one_restart_from_the_newest_checkpoint_there_is(ended: Ended, fault: str) -> None:
     run, code, output = ended[fault]
-    reason, ranks, fault_class, words = faults.HEALED[fault]
-    status = run.job().status
+    expected, status = faults.HEALED[fault], run.job().status
     assert (code, status.restarts, run.condition(SUCCEEDED).status) == (0, 1, "True"), output
     first = status.history[0]
-    assert (first.reason, first.ranks, first.fault_class) == (reason, ranks, fault_class), output
-    assert words in first.message
-    assert (status.resume_step, status.step) == (faults.RESUMED, faults.LAST)
+    assert (first.reason, first.ranks, first.fault_class) == (expected.reason, (1,), expected.fault_class), output
+    assert expected.words in first.message
+    assert (status.resume_step, status.step) == (expected.resumed, faults.LAST)
 
 
 def test_the_same_exception_on_all_ranks_is_no_reason_to_try_again(ended: Ended) -> None:
