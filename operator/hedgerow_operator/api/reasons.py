@@ -48,6 +48,9 @@ METRIC_ALERT = "MetricAlert"
 METRIC_NEVER_SEEN = "MetricNeverSeen"
 AS_USUAL = "AsUsual"
 
+# Incidents in which ranks live and stand still; in the others they have ended.
+STALL_KINDS = frozenset({NO_PROGRESS, RANK_STOPPED, STARTUP_TIMEOUT, ENDING_TIMEOUT})
+
 INCIDENT_KINDS = frozenset(
     {
         NO_PROGRESS,

@@ -45,7 +45,7 @@ class RanksStatus(Model, frozen=True, kw_only=True):
     expected: Annotated[int, Meta(description="Ranks that the job has.")]
     reporting: Annotated[int, Meta(description="Ranks of the current attempt that report.")]
     missing: Annotated[tuple[str, ...], Meta(description="Workers and ranks that do not report; the first few.")] = ()
-    summary: Annotated[str, Meta(description='Reporting of expected: "31/32".')] = ""
+    summary: Annotated[str, Meta(description='Reporting of expected: "31/32"; "32/32 done" after success.')] = ""
 
 
 class CheckpointStatus(Model, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from hedgerow_operator.api import conditions as kinds
 from hedgerow_operator.api import reasons
 from hedgerow_operator.api.conditions import FALSE, TRUE, UNKNOWN, set_condition
-from hedgerow_operator.api.status import Condition, TrainingJobStatus
+from hedgerow_operator.api.status import Condition, Incident, TrainingJobStatus
 from hedgerow_operator.api.times import parse_optional_time
 from hedgerow_operator.core import degraded, phrases
 from hedgerow_operator.core.attempt_run import OBSERVE, patience_left
@@ -86,7 +86,8 @@ def _not_running(context: Context, status: TrainingJobStatus) -> Said:
     if stage == ENDED:
         return FALSE, plan.reason if failed(status) and plan else reasons.ALL_RANKS_FINISHED, "the job has ended"
     if stage == STOPPING:
-        return FALSE, reasons.RESTARTING, f"attempt {status.attempt} is being stopped: {plan.message if plan else ''}"
+        reason = plan.reason if plan and plan.action == FAIL else reasons.RESTARTING
+        return FALSE, reason, f"attempt {status.attempt} is being stopped: {plan.message if plan else ''}"
     if stage == REMOVING:
         return FALSE, reasons.FENCING, _leftovers(context.gang)
     if stage in (PLACING, GATHERING) and (parse_optional_time(status.next_start_at) or 0.0) > context.now:
@@ -177,7 +178,7 @@ def _unreadable(gang: Gang) -> str:
 
 def _stalled(context: Context, status: TrainingJobStatus) -> Said:
     incident, stage = status.incident, status.attempt_stage
-    if incident is not None and incident.attempt == status.attempt and stage in (RUNNING, STARTING, STOPPING):
+    if incident is not None and incident.attempt == status.attempt and _stands(incident, stage):
         return TRUE, incident.reason, f"{incident.message}. {incident.action}".strip()
     if stage not in (RUNNING, STARTING):
         return FALSE, reasons.NOT_MEASURED, "no attempt is running"
@@ -191,6 +192,13 @@ def _stalled(context: Context, status: TrainingJobStatus) -> Said:
     if verdict.kind is Kind.SUSPECT:
         return UNKNOWN, reasons.SUSPECT, _since(context, verdict)
     return UNKNOWN, verdict.reason, verdict.message
+
+
+def _stands(incident: Incident, stage: str) -> bool:
+    """Whether the incident is a standstill: while it is being ended, a rank that exited is a failure and no stall. In
+    mode Observe the others still wait for it.
+    """
+    return stage in (RUNNING, STARTING) or (stage == STOPPING and incident.kind in reasons.STALL_KINDS)
 
 
 def _since(context: Context, verdict: Verdict) -> str:

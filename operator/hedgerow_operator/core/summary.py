@@ -10,13 +10,16 @@ from hedgerow_operator.api.times import format_time
 from hedgerow_operator.core.checkpoints import choose
 from hedgerow_operator.core.durations import Phases, quantile
 from hedgerow_operator.core.gang import Gang
+from hedgerow_operator.core.ladder import FAIL, SUSPEND
 from hedgerow_operator.core.ledger import goodput_percent, lost_seconds
-from hedgerow_operator.core.report_conditions import conditions_for
+from hedgerow_operator.core.report_conditions import conditions_for, failed
 from hedgerow_operator.core.step import ENDED, RUNNING, STARTING, Context
 
 _MILLIS = 1000
 _MAX_MISSING = 10
 _HOUR_SECONDS = 3600
+# What a job that is being stopped for good is called meanwhile.
+_ENDINGS = {FAIL: "Failing", SUSPEND: "Suspending"}
 # Fields that follow the training itself: they alone are no reason for a write more often than every 10 s.
 _FIGURES: dict[str, Any] = {
     "step": None, "step_millis": None, "ranks": None, "checkpoint": None, "goodput_percent": None,
@@ -28,7 +31,7 @@ def summarize(context: Context, status: TrainingJobStatus) -> TrainingJobStatus:
     """``status`` with its figures, conditions, state and reason brought up to date."""
     replace, job = msgspec.structs.replace, context.job
     live = status.attempt_stage in (STARTING, RUNNING) and status.attempt == context.status.attempt
-    status = replace(status, ranks=_ranks(context, live), checkpoint=_checkpoint(context) or status.checkpoint)
+    status = replace(status, ranks=_ranks(context, status, live), checkpoint=_checkpoint(context) or status.checkpoint)
     lost = round(lost_seconds(status, context.now) * job.spec.ranks)
     status = replace(
         status,
@@ -72,8 +75,10 @@ def _pace(gang: Gang, learned: Phases) -> StepMillis | None:
     return StepMillis(median=round(median * _MILLIS), p99=round(max(tail, median) * _MILLIS))
 
 
-def _ranks(context: Context, live: bool) -> RanksStatus:
+def _ranks(context: Context, status: TrainingJobStatus, live: bool) -> RanksStatus:
     gang = context.gang
+    if status.attempt_stage == ENDED and not failed(status):
+        return RanksStatus(expected=gang.expected, reporting=0, summary=f"{gang.expected}/{gang.expected} done")
     reporting = gang.sums.live if live else 0
     missing = _missing(gang) if context.status.attempt_stage != ENDED else ()
     return RanksStatus(expected=gang.expected, reporting=reporting, missing=missing,
@@ -111,6 +116,9 @@ def _shown(conditions: tuple[Condition, ...], status: TrainingJobStatus) -> tupl
     for kind in ("Failed", "Succeeded", "Suspended"):
         if kind in by_type and by_type[kind].status == "True":
             return kind, by_type[kind].reason
+    plan = status.stopping
+    if plan is not None and plan.action in _ENDINGS:
+        return _ENDINGS[plan.action], plan.reason
     running, stalled = by_type.get("Running"), by_type.get("Stalled")
     if stalled is not None and stalled.status == "True":
         return "Stalled", stalled.reason

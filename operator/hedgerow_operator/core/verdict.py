@@ -57,7 +57,7 @@ def judge(
     unmeasured_factor: how many times a deadline must pass where no second evidence can be had.
     """
     if not gang.sums.live:
-        return Verdict(kind=Kind.NOT_MEASURED, reason=reasons.NOT_MEASURED, message="no live rank is heard")
+        return Verdict(kind=Kind.NOT_MEASURED, reason=reasons.NOT_MEASURED, message="no rank has reported yet")
     if gang.sums.ended_well:
         return _ending(gang, deadlines)
     if all(age <= deadlines.get(phase, float("inf")) for phase, age in gang.sums.oldest.items()):
@@ -217,7 +217,7 @@ def _stalled(still: list[RankView], deadlines: Mapping[str, float], culprit: Cul
     return Verdict(
         kind=Kind.STALLED,
         reason=reason,
-        message=f"{evidence[0]}; {culprit.why}",
+        message="; ".join(evidence),
         ranks=culprit.ranks,
         evidence=evidence,
         decisive=culprit.decisive,

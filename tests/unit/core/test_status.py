@@ -8,7 +8,7 @@ import pytest
 from hedgerow import wire
 from hedgerow_operator.api import reasons
 from hedgerow_operator.api.conditions import TYPES
-from hedgerow_operator.api.status import Condition, Stopping, TrainingJobStatus
+from hedgerow_operator.api.status import Condition, Incident, Stopping, TrainingJobStatus
 from hedgerow_operator.api.times import format_time
 from hedgerow_operator.core.decide import decide
 from hedgerow_operator.core.seen import Heard, PlacementSeen, Seen, WorkerSeen
@@ -29,6 +29,10 @@ NOW = 1_800_000_000.0
 GOING = (make_rank(0), make_rank(1), make_rank(2), make_rank(3))
 STILL = tuple(frozen(rank, age=5000.0, idle_seconds=0.0, stack_unchanged_seconds=0.0) for rank in range(4))
 STOP = Stopping(action="RestartInPlace", reason=reasons.NO_PROGRESS, message="rank 2 hangs", since=format_time(NOW))
+
+
+GIVE_UP = msgspec.structs.replace(STOP, action="Fail", reason=reasons.APPLICATION_FAULT)
+PAUSE = msgspec.structs.replace(STOP, action="Suspend", reason=reasons.SUSPENDING)
 
 
 def decided(
@@ -60,6 +64,9 @@ TOLD: dict[str, tuple[TrainingJobStatus, str, str, str]] = {
     "a standstill that shows work": (decided(RUNNING, *STILL), "Stalled", "Running", reasons.SUSPECT),
     "being started": (decided(STARTING, *GOING, report=WAITING), "Running", "Starting", reasons.STARTING),
     "being stopped": (decided(STOPPING, *GOING, stopping=STOP), "Running", "Recovering", reasons.RESTARTING),
+    "being stopped for good": (
+        decided(STOPPING, *GOING, stopping=GIVE_UP), "Running", "Failing", reasons.APPLICATION_FAULT),
+    "being suspended": (decided(STOPPING, *GOING, stopping=PAUSE), "Running", "Suspending", reasons.SUSPENDING),
     "being removed": (decided(REMOVING, stopping=STOP), "Running", "Recovering", reasons.FENCING),
     "a pod that has never reported": (decided(GATHERING), "Running", "Starting", reasons.NO_REPORTS),
     "not long enough to tell": (decided(GATHERING, listening=30.0), "Running", "Starting", reasons.WAITING_FOR_WORKERS),
@@ -106,6 +113,33 @@ MESSAGES = {
 def test_the_message_tells_of(case: str) -> None:
     status, words = MESSAGES[case]
     assert words in condition(status, "Running").message
+
+
+def trouble(kind: str) -> Incident:
+    return Incident(kind=kind, reason=kind, opened_at=format_time(NOW), attempt=1, message="rank 2 is guilty")
+
+
+STALLED: dict[str, tuple[TrainingJobStatus, str, str]] = {
+    "a stall that is being ended": (
+        decided(STOPPING, *GOING, stopping=STOP, incident=trouble(reasons.NO_PROGRESS)), "True", "Stalled"),
+    "a rank that exited: its attempt has failed, and is being ended": (
+        decided(STOPPING, *GOING, stopping=STOP, incident=trouble(reasons.RANK_EXITED)), "False", "Recovering"),
+    "a rank that exited in mode Observe: the others wait for it": (
+        decided(RUNNING, *GOING[:3], exited(3, 1, ago=60.0), spec={"recovery": {"mode": "Observe"}}),
+        "True", "Stalled"),
+}
+
+
+@pytest.mark.parametrize("case", STALLED)
+def test_stalled(case: str) -> None:
+    status, value, state = STALLED[case]
+    assert (condition(status, "Stalled").status, status.state) == (value, state)
+
+
+def test_after_success_every_rank_counts_as_done() -> None:
+    ranks = TOLD["succeeded"][0].ranks
+    assert ranks is not None
+    assert ranks.summary == "4/4 done"
 
 
 def test_every_condition_is_there_with_the_generation_it_is_about() -> None:
