@@ -32,6 +32,7 @@ class ActivityFold:
         self._newest: Optional[Sample] = None
         self._window: Deque[Tuple[float, float]] = collections.deque()
         self._busy_at: Optional[float] = None
+        self._share: Optional[float] = None
         self._bytes: Optional[int] = None
         self._moved_at: Optional[float] = None
 
@@ -52,6 +53,7 @@ class ActivityFold:
             process_state=self._newest.state,
             wait_channel=self._newest.wait_channel,
             cpu_seconds=self._newest.cpu_seconds,
+            cpu_share=self._share,
             idle_seconds=None if self._busy_at is None else max(0.0, now - self._busy_at),
             io_idle_seconds=None if self._moved_at is None else max(0.0, now - self._moved_at),
             stack_unchanged_seconds=stack_unchanged,
@@ -60,7 +62,7 @@ class ActivityFold:
     def _add_cpu(self, sample: Sample) -> None:
         if sample.cpu_seconds is None:
             self._window.clear()
-            self._busy_at = None
+            self._busy_at = self._share = None
             return
         self._window.append((sample.at, sample.cpu_seconds))
         while len(self._window) > 2 and self._window[1][0] <= sample.at - WINDOW_SECONDS:
@@ -71,6 +73,7 @@ class ActivityFold:
             return
         # Children that ended as orphans take their time with them: less than before is not idle.
         used = sample.cpu_seconds - before
+        self._share = None if used < 0 else used / span
         if used < 0 or used >= IDLE_SHARE * span or self._busy_at is None:
             self._busy_at = sample.at if used < 0 or used >= IDLE_SHARE * span else since
 

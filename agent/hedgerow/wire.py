@@ -73,7 +73,8 @@ class Activity:
 
     process_state: letter of /proc/PID/stat of the rank itself (R, S, D, T, t, Z).
     wait_channel: kernel symbol or system call that the main thread sleeps in.
-    cpu_seconds: user + system time of the tree so far. idle_seconds: how long the tree used (almost) no CPU.
+    cpu_seconds: user + system time of the tree so far. cpu_share: the same over the last seconds, in cores.
+    idle_seconds: how long the tree used (almost) no CPU.
     io_idle_seconds: how long the tree read or wrote nothing.
     stack_unchanged_seconds: how long consecutive stack samples were identical; None without two samples.
     """
@@ -81,6 +82,7 @@ class Activity:
     process_state: Optional[str] = None
     wait_channel: Optional[str] = None
     cpu_seconds: Optional[float] = None
+    cpu_share: Optional[float] = None
     idle_seconds: Optional[float] = None
     io_idle_seconds: Optional[float] = None
     stack_unchanged_seconds: Optional[float] = None

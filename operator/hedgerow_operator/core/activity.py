@@ -72,8 +72,16 @@ def _cpu(activity: Activity) -> str:
     if activity.idle_seconds is None:
         return ""
     if activity.idle_seconds < ENOUGH_SECONDS:
-        return "uses CPU"
+        return _busy(activity.cpu_share)
     return f"has used no CPU for {phrases.seconds(activity.idle_seconds)}"
+
+
+def _busy(share: float | None) -> str:
+    if share is None:
+        return "uses CPU"
+    if share < 0.9:
+        return f"uses {share:.0%} of a CPU".replace("%", " %")
+    return "uses a full CPU" if share < 1.5 else f"uses {share:.1f} CPUs"
 
 
 def _waits(activity: Activity) -> str:

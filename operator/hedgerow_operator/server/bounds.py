@@ -14,7 +14,7 @@ _OF_REPORT = ("placement", "attempt", "seq", "free_port", "master_port", "memory
 _OF_RANK = ("pid", "exit_code", "exit_signal", "beats", "step", "memory_bytes")
 _OF_CHECKPOINT = ("step", "size")
 _SECONDS_OF_RANK = ("progress_age", "exit_age", "step_seconds")
-_SECONDS_OF_ACTIVITY = ("cpu_seconds", "idle_seconds", "io_idle_seconds", "stack_unchanged_seconds")
+_SECONDS_OF_ACTIVITY = ("cpu_seconds", "cpu_share", "idle_seconds", "io_idle_seconds", "stack_unchanged_seconds")
 _SECONDS_OF_COMMUNICATION = ("seconds_per_step", "share", "age")
 
 

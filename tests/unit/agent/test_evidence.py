@@ -38,6 +38,21 @@ def test_how_long_a_rank_used_no_cpu(cpu: list[float | None], idle: float | None
     assert folded(cpu).idle_seconds == idle
 
 
+SHARE: dict[str, tuple[list[float | None], float | None]] = {
+    "a loop that spins": ([n * 0.5 for n in range(9)], 1.0),
+    "nothing": ([1.0] * 9, 0.0),
+    "a full core since two seconds ago": ([0.0] * 5 + [0.5, 1.0, 1.5, 2.0], 1.0),
+    "too few samples to say": ([1.0, 1.0, 1.0], None),
+    "unreadable at the end": ([1.0] * 8 + [None], None),
+    "a child's time that went with it": ([5.0] * 8 + [1.0], None),
+}
+
+
+@pytest.mark.parametrize(("cpu", "share"), SHARE.values(), ids=SHARE.keys())
+def test_how_much_of_a_core_a_rank_uses(cpu: list[float | None], share: float | None) -> None:
+    assert folded(cpu).cpu_share == share
+
+
 @pytest.mark.parametrize(
     ("moved", "idle"),
     [([5, 5, 5, 5, 5], 2.0), ([5, 6, 7, 8, 9], 0.0), ([5, 6, 6, 6, 6], 1.5), ([None] * 5, None)],
