@@ -72,15 +72,17 @@ def _cpu(activity: Activity) -> str:
     if activity.idle_seconds is None:
         return ""
     if activity.idle_seconds < ENOUGH_SECONDS:
-        return _busy(activity.cpu_share)
+        return _busy(activity)
     return f"has used no CPU for {phrases.seconds(activity.idle_seconds)}"
 
 
-def _busy(share: float | None) -> str:
+def _busy(activity: Activity) -> str:
+    share = activity.cpu_share
     if share is None:
         return "uses CPU"
     if share < 0.9:
-        return f"uses {share:.0%} of a CPU".replace("%", " %")
+        wants = " and wants more (state R)" if activity.process_state == "R" else ""
+        return f"uses {round(100 * share)} % of a CPU{wants}"
     return "uses a full CPU" if share < 1.5 else f"uses {share:.1f} CPUs"
 
 

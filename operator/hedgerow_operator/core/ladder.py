@@ -85,7 +85,7 @@ def _give_up(spec: TrainingJobSpec, status: TrainingJobStatus, trouble: Trouble)
         return reasons.APPLICATION_FAULT, f"the same fault twice at the same step: {trouble.fault}"
     limit = spec.recovery.max_restarts
     if trouble.counted and status.restarts_counted >= limit:
-        return reasons.MAX_RESTARTS_EXCEEDED, f"{limit} restarts are used up; last trouble: {trouble.message}"
+        return reasons.MAX_RESTARTS_EXCEEDED, f"recovery.maxRestarts ({limit}) is reached; last trouble: {trouble.message}"
     return None
 
 
