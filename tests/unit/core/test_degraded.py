@@ -56,6 +56,8 @@ def test_steps_that_take_longer_than_before_open_one_incident_that_closes() -> N
     now = degraded(world)
     assert (now.status, now.reason, world.status.restarts) == ("True", reasons.SLOWER_THAN_BASELINE, 0)
     assert "steps take 30 % longer than this job's own (0.7 s, usually 0.5 s) since " in now.message
+    # Ranks that wait for each other step alike: whether one of them is slow was not seen.
+    assert "; no rank is seen to differ, but the time in which ranks wait for each other is not " in now.message
     assert "nothing is restarted" in now.message
     world.run(600.0)
     assert degraded(world).status == "False"
@@ -95,6 +97,12 @@ def test_the_rank_that_computes_longer_is_named_and_not_those_that_wait_for_it()
     assert (now.reason, entry.ranks, entry.nodes) == (reasons.SLOWER_THAN_PEERS, (3,), ("node2",))
     assert "rank 3 computes 1.5 times as long as before, the others do not" in now.message
     assert told(world) == [reasons.SLOWER_THAN_PEERS]
+
+
+def test_ranks_that_all_compute_longer_are_told_as_no_rank_s_fault() -> None:
+    world = watched(communicating(lambda rank, at: 0.6 if at >= 600 else 0.4, lambda at: 0.1)).run(720.0)
+    assert (degraded(world).reason, world.status.degradations[0].ranks) == (reasons.SLOWER_THAN_BASELINE, ())
+    assert "; no rank differs from the others; " in degraded(world).message
 
 
 def test_a_slow_link_is_told_as_one() -> None:

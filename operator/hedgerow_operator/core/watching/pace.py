@@ -25,6 +25,9 @@ PEER_ROUNDS = 12
 PEER_SHARE = 0.25
 BASELINE_BLOCKS = 32
 PROPOSAL = "nothing is restarted"
+NO_RANK = "no rank differs from the others"
+# Ranks that wait for each other step alike, whichever of them is slow.
+NONE_SEEN = "no rank is seen to differ, but the time in which ranks wait for each other is not measured"
 
 
 class PaceWatch:
@@ -43,6 +46,7 @@ class PaceWatch:
         self._seconds = self._measured = 0.0
         self._fed = float("-inf")
         self._named: dict[int, float] = {}
+        self._waits_known = False
         self._ranks: dict[str, int] = {}
 
     @property
@@ -65,6 +69,7 @@ class PaceWatch:
             return
         self._seconds = statistics.median(paces)
         self._load = next((entry.load for entry in digests.values() if entry.load), ())
+        self._waits_known = any(entry.communication is not None for entry in digests.values())
         was_slow = self._steps.slow is not None
         if now - self._fed >= FRESH_STEPS * self._seconds:
             self._fed = now
@@ -129,7 +134,7 @@ class PaceWatch:
         elif communication is not None:
             reason, because = reasons.COMMUNICATION_SLOW, f"because {_grew('communication takes', communication)}"
         else:
-            reason, because = reasons.SLOWER_THAN_BASELINE, "no rank differs from the others"
+            reason, because = reasons.SLOWER_THAN_BASELINE, NO_RANK if self._waits_known else NONE_SEEN
         return Sign(name=reasons.SLOWER_THAN_BASELINE, reason=reason, ranks=_first(self._named),
                     message=f"{text}; {because}; {PROPOSAL}")
 
