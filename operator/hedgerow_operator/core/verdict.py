@@ -57,7 +57,8 @@ def judge(
     unmeasured_factor: how many times a deadline must pass where no second evidence can be had.
     """
     if not gang.sums.live:
-        return Verdict(kind=Kind.NOT_MEASURED, reason=reasons.NOT_MEASURED, message="no rank has reported yet")
+        message = "no rank is alive any more" if gang.sums.count else "no rank has reported yet"
+        return Verdict(kind=Kind.NOT_MEASURED, reason=reasons.NOT_MEASURED, message=message)
     if gang.sums.ended_well:
         return _ending(gang, deadlines)
     if all(age <= deadlines.get(phase, float("inf")) for phase, age in gang.sums.oldest.items()):
