@@ -93,7 +93,8 @@ def test_a_rank_with_little_processor_time_is_told_of_by_number_and_node_and_not
     assert degraded["message"].endswith(f"(on {pod['spec']['nodeName']})")
     status = job.status
     assert status["degradations"][0]["ranks"] == [1]
-    assert (status["state"], status["restarts"], status.get("history", [])) == ("Running", 0, []), job.story()
+    assert (status["state"], status["reason"]) == ("Running", "SlowerThanPeers")
+    assert (status["restarts"], status.get("history", [])) == (0, []), job.story()
     job.delete()
     job.wait("to leave nothing", lambda job: not (job.placements() or job.pods() or job.ranks))
 

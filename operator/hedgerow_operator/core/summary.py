@@ -125,7 +125,15 @@ def _shown(conditions: tuple[Condition, ...], status: TrainingJobStatus) -> tupl
     if running is None:
         return "", ""
     if running.status == "True":
-        return "Running", stalled.reason if stalled is not None and stalled.status == "Unknown" else running.reason
+        return "Running", _unusual(by_type) or running.reason
     if running.status == "Unknown":
         return "Unknown", running.reason
     return ("Recovering" if status.restarts or status.stopping else "Starting"), running.reason
+
+
+def _unusual(by_type: dict[str, Condition]) -> str:
+    """The reason why a job that runs is not as it should be; empty when it is."""
+    for kind, value in (("Stalled", "Unknown"), ("Degraded", "True")):
+        if kind in by_type and by_type[kind].status == value:
+            return by_type[kind].reason
+    return ""

@@ -95,6 +95,7 @@ def test_the_rank_that_computes_longer_is_named_and_not_those_that_wait_for_it()
     world = watched(communicating(own, lambda at: 0.1)).run(720.0)
     now, (entry,) = degraded(world), world.status.degradations
     assert (now.reason, entry.ranks, entry.nodes) == (reasons.SLOWER_THAN_PEERS, (3,), ("node2",))
+    assert (world.status.state, world.status.reason) == ("Running", reasons.SLOWER_THAN_PEERS)
     assert "rank 3 computes 1.5 times as long as before, the others do not" in now.message
     assert told(world) == [reasons.SLOWER_THAN_PEERS]
 
