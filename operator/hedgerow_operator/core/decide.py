@@ -7,7 +7,7 @@ import msgspec
 from hedgerow_operator.api import reasons
 from hedgerow_operator.api.labels import ANNOTATION_LEARNED_DURATIONS, ANNOTATION_LEARNED_PACE
 from hedgerow_operator.api.status import Stopping
-from hedgerow_operator.api.times import parse_time
+from hedgerow_operator.api.times import parse_optional_time, parse_time
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.attempt_actions import actions_for, orders_for
 from hedgerow_operator.core.attempt_end import finished
@@ -20,6 +20,7 @@ from hedgerow_operator.core.durations import Learned, decode_learned, encode_lea
 from hedgerow_operator.core.early_watch import early_limits
 from hedgerow_operator.core.gang import Gang, gather
 from hedgerow_operator.core.ladder import FAIL, SUSPEND
+from hedgerow_operator.core.pause_deadlines import due_pause, with_due_pause, without_pauses
 from hedgerow_operator.core.plan import Event, Plan
 from hedgerow_operator.core.seen import Seen
 from hedgerow_operator.core.step import (
@@ -60,11 +61,14 @@ def decide(job: TrainingJob, seen: Seen, now: float) -> Plan:
     stored = decode_learned(job.metadata.annotations.get(ANNOTATION_LEARNED_DURATIONS))
     learned = _learn(stored, gang, seen.signs)
     phases = learned.phases()
+    usual = without_pauses(phases, learned.pauses)
+    started = parse_optional_time(job.status.attempt_started_at)
+    due = due_pause(learned.pauses, gang, job.spec.health, started, now)
     progressed = msgspec.structs.replace(job, status=with_progress(job.status, gang, phases))
     context = Context(
         job=progressed, seen=seen, gang=gang, now=now, learned=phases,
-        deadlines=deadlines(phases, job.spec.health, job.spec.ranks),
-        early_limits=early_limits(phases, job.spec.health, job.spec.ranks),
+        deadlines=with_due_pause(deadlines(usual, job.spec.health, job.spec.ranks), due),
+        early_limits=with_due_pause(early_limits(usual, job.spec.health, job.spec.ranks), due),
     )
     step = _ordered_stop(context) or ordered_by_alert(context) or _STAGES[job.status.attempt_stage](context)
     step = follow(context, step)
@@ -94,6 +98,8 @@ def refused(job: TrainingJob, message: str, now: float) -> Plan:
 
 def _learn(stored: Learned, gang: Gang, signs: Signs | None) -> Learned:
     """What the job has shown, with the durations of the running attempt as far as they are heard."""
+    if signs is not None and signs.pauses is not None:
+        stored = msgspec.structs.replace(stored, pauses=signs.pauses)
     if signs is not None and signs.durations:
         return observe(stored, gang.attempt, signs.durations)
     parts = [

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from hedgerow.wire import DURATION_GROWTH
+from hedgerow_operator.core.pause import Pause
 
 Histogram = Mapping[int, int]  # bucket -> count; bucket k holds (GROWTH**(k-1), GROWTH**k] milliseconds
 Phases = Mapping[str, Histogram]
@@ -65,11 +66,14 @@ def merge(parts: Iterable[Phases]) -> dict[str, dict[int, int]]:
 
 
 class Learned(Struct, frozen=True, kw_only=True):
-    """Durations of the attempts before ``attempt``, and of that attempt as far as it was stored."""
+    """Durations of the attempts before ``attempt``, and of that attempt as far as it was stored. pauses: the newest, of
+    all attempts.
+    """
 
     attempt: int = 0
     past: dict[str, dict[int, int]] = {}
     current: dict[str, dict[int, int]] = {}
+    pauses: tuple[Pause, ...] = ()
 
     def phases(self) -> dict[str, dict[int, int]]:
         """Everything learned so far."""
@@ -96,12 +100,14 @@ def observe(learned: Learned, attempt: int, seen: Phases) -> Learned:
     if attempt == learned.attempt:
         # Launchers report cumulative counts: a set that shrank comes from fewer launchers heard, not from less work.
         kept = seen if _total(seen) >= _total(learned.current) else learned.current
-        return Learned(attempt=attempt, past=learned.past, current=merge((kept,)))
-    return Learned(attempt=attempt, past=learned.phases(), current=merge((seen,)))
+        return Learned(attempt=attempt, past=learned.past, current=merge((kept,)), pauses=learned.pauses)
+    return Learned(attempt=attempt, past=learned.phases(), current=merge((seen,)), pauses=learned.pauses)
 
 
 def worth_storing(stored: Learned, current: Learned) -> bool:
-    """Whether the annotation should be written: at a new attempt, or when half as much again was learned."""
+    """Whether the annotation should be written: at a new attempt or pause, or when half as much again was learned."""
+    if stored.pauses != current.pauses:
+        return True
     if stored.attempt != current.attempt:
         return _total(current.current) > 0 or stored.attempt == 0
     return _total(current.current) > 1.5 * _total(stored.current)

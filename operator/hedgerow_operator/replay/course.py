@@ -8,7 +8,7 @@ from hedgerow import durations
 from hedgerow.durations import Histogram
 from hedgerow.logs.observation import Observation
 from hedgerow.wire import PHASE_CHECKPOINT, PHASE_FIRST_STEP, PHASE_INIT, PHASE_STEP
-from hedgerow_operator.core.pauses import Pause, Pauses
+from hedgerow_operator.core.pauses import Pause, Pauses, allowed
 
 # A shorter stay in a phase other than training is no measure of how long it may take.
 LEAST_STAY = 1.0
@@ -38,6 +38,8 @@ class Course:
         self.learned: dict[str, Histogram] = {}
         self.pauses = Pauses()
         self._phase = PHASE_INIT
+        self._attempt = 0
+        self._began = 0.0
         self._stepped = False
         self._stretch_finished = False
         self._steps_of: dict[int | str | None, int] = {}
@@ -52,14 +54,14 @@ class Course:
         if time is None:
             return
         if self.started is None:
-            self.started = self.now = self.since = time
+            self.started = self.now = self.since = self._began = time
         self.now = max(self.now, time)
 
     def goes_back(self, seen: Observation) -> bool:
         """Whether the job begins again from an earlier step: the same rank tells of one, as ranks lag behind others."""
         return seen.finished and seen.step is not None and seen.step < self._steps_of.get(_speaker(seen), seen.step)
 
-    def progress(self, seen: Observation, overdue: bool) -> Interval | None:
+    def progress(self, seen: Observation, paused: bool) -> Interval | None:
         """A boundary at ``now`` ends an interval; None when another rank tells of the same one again."""
         again = self.goes_back(seen)
         if again:
@@ -70,7 +72,7 @@ class Course:
         if not again and self._told_before(seen):
             return None
         interval = Interval(phase=self.phase, began=self.since, seconds=self.now - self.since, steps=self._steps(seen))
-        self._learn(interval, seen, overdue)
+        self._learn(interval, seen, paused)
         self._begin(seen)
         return interval
 
@@ -78,7 +80,14 @@ class Course:
         """Another attempt begins, from whatever step."""
         self.since, self.saved, self.step = self.now, None, None
         self._phase, self._stepped, self._stretch_finished = PHASE_INIT, False, False
+        self._attempt, self._began = self._attempt + 1, self.now
         self._steps_of.clear()
+
+    def due_pause(self) -> float:
+        """Seconds that the interval which goes on may last as one of the pauses that recur; 0.0: none is due."""
+        if self.phase != PHASE_STEP:
+            return 0.0
+        return allowed(self.pauses, self.since, self.step, self._attempt, self._began)
 
     def _told_before(self, seen: Observation) -> bool:
         if not seen.finished or seen.step is None or self.step is None or not self._stretch_finished:
@@ -90,9 +99,9 @@ class Course:
             return 0
         return max(1, seen.step - self.step) if seen.step is not None and self.step is not None else 1
 
-    def _learn(self, interval: Interval, seen: Observation, overdue: bool) -> None:
-        if interval.phase == PHASE_STEP and overdue:
-            self.pauses = self.pauses.add(Pause(interval.began, self.step, interval.seconds))
+    def _learn(self, interval: Interval, seen: Observation, paused: bool) -> None:
+        if interval.phase == PHASE_STEP and paused:
+            self.pauses = self.pauses.add(Pause(interval.began, self.step, interval.seconds, self._attempt))
         elif interval.phase == PHASE_STEP:
             leaves = seen.phase not in (None, PHASE_STEP)
             if seen.finished or (leaves and PHASE_STEP not in self.learned):

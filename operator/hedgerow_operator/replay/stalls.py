@@ -16,7 +16,6 @@ from hedgerow_operator.core.deadlines import deadlines
 from hedgerow_operator.core.durations import count, quantile, trimmed
 from hedgerow_operator.core.gang import Gang, RankView
 from hedgerow_operator.core.patience import remaining, restart_cost, together
-from hedgerow_operator.core.pauses import allowed
 from hedgerow_operator.core.verdict import UNMEASURED_FACTOR, Kind, judge
 from hedgerow_operator.replay.course import Course
 from hedgerow_operator.replay.story import RESTART, STALL, Incident
@@ -45,10 +44,10 @@ class StallWatch:
         self._least = min([float(health.stall.min_seconds), *(float(phase.max_seconds) for phase in health.phases)])
         self._times = times
 
-    def overdue(self, course: Course) -> bool:
-        """Whether a person has been, or would by now have been told."""
+    def paused(self, course: Course) -> bool:
+        """Whether a person would by now have been told, were it no pause that is known to recur."""
         seconds = course.now - course.since
-        return seconds > self._least and seconds > self._tell_seconds(course)
+        return seconds > self._least and seconds > self._tell_seconds(course, pauses=False)
 
     def look(self, course: Course, until: float) -> list[Incident]:
         """The incident that opens before ``until`` while nothing progresses, if one does; acts when it is time."""
@@ -92,7 +91,7 @@ class StallWatch:
             self.incident.message += "; another attempt was started"
             self.incident = None
 
-    def _deadline(self, course: Course, telling: bool) -> float:
+    def _deadline(self, course: Course, telling: bool, pauses: bool = True) -> float:
         """Seconds for the phase that goes on. For telling a person, what happened only once is not yet usual, and the
         spec's least is kept for later; for a restart both count.
         """
@@ -102,8 +101,7 @@ class StallWatch:
         }
         longest = float(self._health.stall.max_seconds)
         limit = deadlines(enough, self._sharp if telling else self._health, 1).get(course.phase, longest)
-        due = allowed(course.pauses, course.since, course.step) if course.phase == PHASE_STEP else 0.0
-        return max(limit, min(due, longest))
+        return max(limit, min(course.due_pause(), longest)) if pauses else limit
 
     @staticmethod
     def _enough(phase: str, samples: int) -> bool:
@@ -117,8 +115,8 @@ class StallWatch:
             return 1.0 if course.phase in (PHASE_INIT, PHASE_FIRST_STEP) else TELL_FACTOR
         return UNMEASURED_FACTOR if course.phase == PHASE_STEP else 1.0
 
-    def _tell_seconds(self, course: Course) -> float:
-        return max(self._least, self._factor(course) * self._deadline(course, telling=True))
+    def _tell_seconds(self, course: Course, pauses: bool = True) -> float:
+        return max(self._least, self._factor(course) * self._deadline(course, True, pauses))
 
     def _acts_at(self, course: Course) -> float:
         deadline = self._deadline(course, telling=False)

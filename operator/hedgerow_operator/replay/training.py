@@ -87,13 +87,13 @@ class TrainingReplay:
 
     def _progress(self, seen: Observation) -> None:
         course = self._course
-        overdue = self._reader.clock.measured and self._stalls.overdue(course)
+        paused = self._reader.clock.measured and self._stalls.paused(course)
         again = course.goes_back(seen)
-        interval = course.progress(seen, overdue)
+        interval = course.progress(seen, paused)
         if interval is None:
             return
         self._stalls.progressed(course, interval.seconds)
-        self._numbers.step(course, interval, overdue)
+        self._numbers.step(course, interval, paused)
         if seen.finished:
             failed = self._failures.step(seen, course, again)
             if failed is not None:

@@ -13,6 +13,7 @@ from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.decide import decide
 from hedgerow_operator.core.plan import Event
 from hedgerow_operator.core.seen import Heard, PlacementSeen, Seen
+from hedgerow_operator.core.watching.job_watch import JobWatch
 from tests.unit.core.builders import make_job, make_rank, make_report, make_worker
 
 RANKS = 4
@@ -30,12 +31,19 @@ class Interval(msgspec.Struct, frozen=True):
 
 
 class HealthyRun:
-    """One attempt that trains, from its start; the operator decides every LOOK_SECONDS."""
+    """One attempt that trains, from its start; the operator decides every LOOK_SECONDS. watched: from report to report.
 
-    def __init__(self, intervals: Iterator[Interval], status: TrainingJobStatus, resume: int = 0) -> None:
+    stood_still: seconds without progress when an incident was first told of.
+    """
+
+    def __init__(
+        self, intervals: Iterator[Interval], status: TrainingJobStatus, resume: int = 0, watched: bool = False
+    ) -> None:
         self.job: TrainingJob = make_job(status=status, workers=1, ranksPerWorker=RANKS)
         self.events: list[Event] = []
         self.kinds: set[str] = set()
+        self.watch = JobWatch() if watched else None
+        self.stood_still: float | None = None
         self._intervals = intervals
         self._now = self._since = START
         self._step = resume
@@ -66,13 +74,19 @@ class HealthyRun:
     def _decide(self, interval: Interval) -> None:
         age = self._now - self._since
         ranks = [self._rank(rank, interval, age) for rank in range(RANKS)]
-        report = make_report(*ranks, durations=self._seen)
+        report = make_report(*ranks, durations={phase: dict(lengths) for phase, lengths in self._seen.items()})
+        if self.watch is not None:
+            self.watch.follow(self.job)
+            self.watch.take(report, self._now)
         seen = Seen(
             placements=(PlacementSeen(attempt=1, workers=(make_worker(),), age_seconds=self._now - START),),
             heard=(Heard(report=report, age=0.0),), listening_seconds=self._now - START,
+            signs=self.watch.signs(self._now) if self.watch is not None else None,
         )
         plan = decide(self.job, seen, self._now)
         self.events += plan.events
+        if self.stood_still is None and plan.status.incident is not None:
+            self.stood_still = age
         self.kinds |= {command.kind for commands in plan.orders.commands.values() for command in commands}
         metadata = self.job.metadata
         if plan.learned:

@@ -3,15 +3,19 @@
 Its state is of one attempt and lives in memory; what the job's pace was is kept beyond (see Baseline).
 """
 
+import msgspec
+
 from hedgerow.wire import STAGE_RUNNING, Report
-from hedgerow_operator.api.labels import ANNOTATION_LEARNED_PACE
+from hedgerow_operator.api.labels import ANNOTATION_LEARNED_DURATIONS, ANNOTATION_LEARNED_PACE
 from hedgerow_operator.api.training_job import TrainingJob
+from hedgerow_operator.core.durations import Phases, decode_learned, merge
 from hedgerow_operator.core.watching.alerts import AlertsWatch
 from hedgerow_operator.core.watching.baseline import decode_baseline
 from hedgerow_operator.core.watching.digest import Digest, digest
 from hedgerow_operator.core.watching.duration_sums import DurationSums
 from hedgerow_operator.core.watching.memory import MemoryWatch
 from hedgerow_operator.core.watching.pace import PaceWatch
+from hedgerow_operator.core.watching.pause_watch import PauseWatch
 from hedgerow_operator.core.watching.signs import Signs
 
 # Launchers report every few seconds; the pace of the gang is looked at once all have.
@@ -31,7 +35,7 @@ class JobWatch:
     def follow(self, job: TrainingJob) -> None:
         """The job as stored: another attempt, or another wish of its user, begins anew."""
         status, spec = job.status, job.spec
-        key = (status.placement, status.attempt, spec.health.slowdown, spec.alerts, spec.workers)
+        key = (status.placement, status.attempt, spec.health, spec.alerts, spec.workers)
         if key == self._key:
             return
         stored = decode_baseline(job.metadata.annotations.get(ANNOTATION_LEARNED_PACE))
@@ -45,11 +49,15 @@ class JobWatch:
         self._step = 0
         self._names: frozenset[str] = frozenset()
         self._durations = DurationSums()
+        learned = decode_learned(job.metadata.annotations.get(ANNOTATION_LEARNED_DURATIONS))
+        self._past = learned.past if learned.attempt == status.attempt else learned.phases()
+        self._pauses = PauseWatch(spec.health, spec.ranks, status.attempt, learned.pauses)
 
     def take(self, report: Report, now: float) -> bool:
         """One report; True when what is unusual has changed, so that the job deserves a look at once."""
         if (report.placement, report.attempt) != self._place or report.stage != STAGE_RUNNING:
             return False
+        self._pauses.add(report, self._known, now)
         self._durations.add(report.worker, report.durations)
         seen = digest(report)
         self._memory.add(report.worker, now, seen)
@@ -63,11 +71,17 @@ class JobWatch:
 
     def signs(self, now: float) -> Signs:
         """What is unusual now."""
-        if self._key is None or not self._rounds:
-            return Signs(durations=self._durations.total) if self._key is not None else Signs()
+        if self._key is None:
+            return Signs()
+        known = Signs(durations=self._durations.total, pauses=self._pauses.pauses)
+        if not self._rounds:
+            return known
         signs = (*self._pace.signs(), *self._memory.signs(), *self._alerts.signs(now))
         judged = self._pace.judged() | self._memory.judged() | self._alerts.judged()
-        return Signs(signs=signs, judged=judged, baseline=self._pace.baseline, durations=self._durations.total)
+        return msgspec.structs.replace(known, signs=signs, judged=judged, baseline=self._pace.baseline)
+
+    def _known(self) -> Phases:
+        return merge((self._past, self._durations.total))
 
     def _round_is_over(self, now: float) -> bool:
         if self._round_at is None or now < self._round_at:

@@ -2,6 +2,8 @@
 
 from msgspec import Struct
 
+from hedgerow_operator.core.pause import Pause
+
 MOST_RANKS = 16  # named in one sign
 
 
@@ -29,9 +31,11 @@ class Baseline(Struct, frozen=True, kw_only=True):
 class Signs(Struct, frozen=True, kw_only=True):
     """signs: what is unusual now. judged: names that could be judged, whether unusual or not; of others an open
     degradation stays as it is. baseline: as learned so far. durations: those of the attempt, of all launchers together.
+    pauses: the newest of the job; None: nobody has followed it.
     """
 
     signs: tuple[Sign, ...] = ()
     judged: frozenset[str] = frozenset()
     baseline: Baseline = Baseline()
     durations: dict[str, dict[int, int]] = {}
+    pauses: tuple[Pause, ...] | None = None
