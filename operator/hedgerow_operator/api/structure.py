@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from hedgerow_operator.api.guesses import instead, meant
 from hedgerow_operator.api.problem import Problem, blame
 from hedgerow_operator.api.schema import KEPT_OPEN, Schema
 
@@ -31,7 +32,8 @@ _TYPE_HELP = {
 def structure_problems(value: Any, schema: Schema, at: str = "") -> Iterator[Problem]:
     """Everything in which ``value`` departs from the schema, in the order of the manifest."""
     if not _has_type(value, schema):
-        yield blame(at, f"must be of type {_TYPE_HELP[schema['type']]}, got {_described(value)}")
+        help_text = f"must be of type {_TYPE_HELP[schema['type']]}, got {_described(value)}{instead(value, schema)}"
+        yield blame(at, help_text)
         return
     yield from (blame(at, message) for message in _bound_messages(value, schema))
     if isinstance(value, str) and not _is_whole(value):
@@ -100,7 +102,8 @@ _BOUNDS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {
 def _bound_messages(value: Any, schema: Schema) -> Iterator[str]:
     for keyword, (keeps, message) in _BOUNDS.items():
         if keyword in schema and not keeps(value, schema[keyword]):
-            yield message.format(limit=_listed(schema[keyword]), value=_quoted(value))
+            told = message.format(limit=_listed(schema[keyword]), value=_quoted(value))
+            yield told + (meant(value, schema[keyword]) if keyword == "enum" else "")
 
 
 def _is_whole(text: str) -> bool:

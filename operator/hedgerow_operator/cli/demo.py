@@ -25,7 +25,8 @@ def run_demo(state_dir: Path | None) -> int:
     try:
         shutil.copytree(find_example(), example, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     except OSError as error:
-        raise click.ClickException(f"{folder} cannot be written to: {error}; give another --state-dir") from None
+        why = error.strerror or error
+        raise click.ClickException(f"{folder} cannot be written to: {why}; give another --state-dir") from None
     paths = StatePaths(folder / "state")
     story = Story(write, time.monotonic, paths.log(_JOB, 1, 0), paths.object(_JOB), example)
     story.begin()

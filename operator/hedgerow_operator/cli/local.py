@@ -43,8 +43,8 @@ def run_jobs(manifests: Manifests, state_dir: Path, view: View, again: str) -> i
         view.note(note)
     paths = StatePaths(state_dir)
     try:
-        with locked(paths):
-            return asyncio.run(Session(paths, view, again).run(jobs))
+        with locked(paths) as lock:
+            return asyncio.run(Session(paths, lock, view, again).run(jobs))
     except StateError as error:
         raise click.ClickException(str(error)) from None
 

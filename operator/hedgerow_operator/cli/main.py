@@ -88,6 +88,9 @@ def main() -> None:
         sys.exit(launcher(arguments))
     try:
         sys.exit(commands.main(arguments or ["--help"], prog_name="hedgerow", standalone_mode=False))
+    except click.UsageError as error:
+        help_of = error.ctx.command_path if error.ctx else "hedgerow"
+        fail(f"{error.format_message()} See {help_of} --help")
     except click.ClickException as error:
         fail(error.format_message())
     except click.Abort:

@@ -12,6 +12,7 @@ from hedgerow_operator.adapters.local.errors import StateError
 from hedgerow_operator.adapters.local.file_jobs import FileJobs, key_of
 from hedgerow_operator.adapters.local.files import write_whole
 from hedgerow_operator.adapters.local.launch import LOOPBACK
+from hedgerow_operator.adapters.local.lock import StateLock
 from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.adapters.local.runtime import LocalRuntime
 from hedgerow_operator.adapters.local.tokens import TokenFiles
@@ -51,9 +52,11 @@ class SoleLeader:
 class Session:
     """Runs jobs until all are at rest. A first Ctrl-C suspends them for this run, a second kills them."""
 
-    def __init__(self, paths: StatePaths, view: View, again: str) -> None:
+    def __init__(self, paths: StatePaths, lock: StateLock, view: View, again: str) -> None:
         """``again``: the command that goes on from where an interrupted run ends."""
         self._paths = paths
+        self._lock = lock
+        self._url = ""
         self._again = again
         self._view = view
         self._jobs = FileJobs(paths, time.time, view.changed, view.happened)
@@ -69,6 +72,7 @@ class Session:
         self._interrupted, self._interrupted_at = False, 0.0
         self._killed = asyncio.Event()
         self._hindrance = ""
+        self._restored = False
 
     async def run(self, jobs: Sequence[TrainingJob]) -> int:
         """Apply and run the jobs; the exit code. Raises StateError."""
@@ -134,17 +138,44 @@ class Session:
         runner = make_runner(make_app(self._hub, tokens, self._leader, self._metrics, self._health))
         await runner.setup()
         await web.TCPSite(runner, LOOPBACK, 0).start()
-        write_whole(self._paths.address, f"http://{LOOPBACK}:{runner.addresses[0][1]}\n".encode())
+        self._url = f"http://{LOOPBACK}:{runner.addresses[0][1]}"
+        self._write_address()
         return runner
+
+    def _write_address(self) -> None:
+        write_whole(self._paths.address, f"{self._url}\n".encode())
 
     async def _until_at_rest(self) -> None:
         while not self._killed.is_set() and not await self._all_at_rest():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._killed.wait(), _LOOK_SECONDS)
             self._view.tick()
+            self._keep_state()
         if self._killed.is_set():
-            for job in self._jobs.all():
-                await self._runtime.kill(job)
+            left = [pid for job in self._jobs.all() for pid in await self._runtime.kill(job)]
+            if left:
+                self._view.note(f"these processes do not end: {' '.join(map(str, left))}")
+
+    def _keep_state(self) -> None:
+        """Whoever deletes the state directory while jobs run takes nothing from them: it is written anew."""
+        try:
+            restored = self._lock.is_lost
+            if restored:
+                self._lock.retake()
+            if not self._paths.address.exists():
+                self._write_address()
+                restored = True
+            restored |= self._runtime.restore(self._jobs.all())
+            restored |= self._jobs.restore()
+        except (OSError, StateError, Unreachable) as error:
+            self._hindered(f"files of {self._paths.root} were deleted and cannot be written again: {error}")
+            return
+        if restored and not self._restored:
+            self._view.note(
+                f"files of the state directory {self._paths.root} were deleted while its jobs run; they are written "
+                "again and the ranks go on, but what these print is lost until they start anew"
+            )
+        self._restored = restored
 
     async def _all_at_rest(self) -> bool:
         """Whether every job is, with no process left."""
@@ -168,8 +199,8 @@ class Session:
         if self._interrupted and time.monotonic() - self._interrupted_at < _SAME_PRESS_SECONDS:
             return
         if self._interrupted:
-            self._view.note("killing the ranks")
             self._killed.set()
+            self._view.note("killing the ranks")
             return
         self._interrupted, self._interrupted_at = True, time.monotonic()
         self._view.note("stopping the ranks; press Ctrl-C once more to kill them at once")

@@ -80,6 +80,41 @@ MISTAKES = {
         "spec.workers: must be of type integer (a whole number), got true",
     ),
     "a broken number": ("workers: 2.5", "spec.workers: must be of type integer (a whole number), got 2.5"),
+    "a number written as text": (
+        'workers: "4"',
+        'spec.workers: must be of type integer (a whole number), got text "4"; write 4',
+    ),
+    "a duration for seconds": (
+        "activeDeadlineSeconds: 30s",
+        'spec.activeDeadlineSeconds: must be of type integer (a whole number), got text "30s"; write 30',
+    ),
+    "text for a truth": (
+        'suspend: "yes"', 'spec.suspend: must be of type boolean (true or false), got text "yes"; write true'
+    ),
+    "a command as a shell takes it": (
+        """local: {command: python3 train.py --tag 'my run' --lr 3}""",
+        'spec.local.command: must be of type array (a list), got text "python3 train.py --tag \'my run\' --lr 3"; '
+        'write [python3, train.py, --tag, "my run", --lr, "3"]',
+    ),
+    "a command with a quote that does not close": (
+        """local: {command: "echo it's"}""",
+        'spec.local.command: must be of type array (a list), got text "echo it\'s"; write [echo, "it\'s"]',
+    ),
+    "one entry where a list of them belongs": (
+        "alerts: {name: a}", "spec.alerts: must be of type array (a list), got an object; write a - before it"
+    ),
+    "a sum of money as a number": (
+        "cost: {gpuHourUSD: 2.49}",
+        "spec.cost.gpuHourUSD: must be of type string (text; quote numbers, true and false), got 2.49; write \"2.49\"",
+    ),
+    "a word in the wrong case": (
+        "recovery: {mode: observe}",
+        'spec.recovery.mode: "observe" is not supported; supported values: "Act", "Observe"; did you mean "Observe"?',
+    ),
+    "a word that is like no other": (
+        "recovery: {mode: zzz}",
+        'spec.recovery.mode: "zzz" is not supported; supported values: "Act", "Observe"',
+    ),
     "a list where an object belongs": (
         "recovery: [Act]",
         "spec.recovery: must be of type object (indented fields), got a list",

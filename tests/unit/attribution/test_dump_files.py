@@ -90,7 +90,7 @@ def test_a_dump_that_was_cut_off_is_missing_and_said_to_be(tmp_path: Path) -> No
 
 UNREADABLE = {
     "not there": (lambda folder: folder / "missing", "No such file"),
-    "empty": (lambda folder: folder, "holds no flight-recorder dumps"),
+    "empty": (lambda folder: folder, "holds no flight-recorder dumps .looked for files named like nccl_trace_rank_3, "),
     "nested without end": (
         lambda folder: written(folder, "rank_0.json", b"[" * 200_000), "nested too deep",
     ),

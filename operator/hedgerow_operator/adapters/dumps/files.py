@@ -13,6 +13,7 @@ from hedgerow_operator.core.attribution.recorder.read import NotADumpError, read
 
 # PyTorch appends the rank to a prefix that may hold the host's name: nccl_trace_rank_node02_5.
 _RANK = re.compile(r"(\d{1,7})(?:\.(?:json|pkl|pickle|pt|bin|dump))?$")
+_LOOKED_FOR = "files named like nccl_trace_rank_3, pickled or JSON"
 _PIECE = 1 << 20
 _JSON = (b"{", b"[")
 _PICKLE = b"\x80"
@@ -101,8 +102,8 @@ def _why(error: Exception) -> str:
 
 def _nothing(place: Path, notes: list[str]) -> str:
     if notes:
-        return f"{place} holds no dump that can be read: {notes[0]}"
+        return f"{place} holds no dump that can be read (looked for {_LOOKED_FOR}): {notes[0]}"
     return (
-        f"{place} holds no flight-recorder dumps; they are named like nccl_trace_rank_3 and are written when "
-        "TORCH_NCCL_DUMP_ON_TIMEOUT=1 and TORCH_NCCL_TRACE_BUFFER_SIZE is above 0"
+        f"{place} holds no flight-recorder dumps (looked for {_LOOKED_FOR}, not in folders below it); PyTorch writes "
+        "them when TORCH_NCCL_DUMP_ON_TIMEOUT=1 and TORCH_NCCL_TRACE_BUFFER_SIZE is above 0"
     )
