@@ -4,12 +4,12 @@ from enum import StrEnum
 
 from hedgerow.wire import Activity, RankReport
 from hedgerow_operator.core import phrases
+from hedgerow_operator.core.rank_reports import STOPPED_STATES
 
 # Several samples of the launcher (two a second), and at least this share of the deadline.
 ENOUGH_SECONDS = 2.0
 ENOUGH_SHARE = 0.5
 
-STOPPED_STATES = ("T", "t")
 # Waits for a disk or a file system, where no bytes move until it answers (fsync at the end of a save, say).
 STORAGE_STATE = "D"
 

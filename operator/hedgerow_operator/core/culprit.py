@@ -4,10 +4,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from hedgerow_operator.core import phrases
-from hedgerow_operator.core.activity import STOPPED_STATES, surely_idle
+from hedgerow_operator.core.activity import surely_idle
 from hedgerow_operator.core.collectives import nobody, not_joined
 from hedgerow_operator.core.evidence import Culprit
 from hedgerow_operator.core.gang import RankView
+from hedgerow_operator.core.rank_reports import STOPPED_STATES
+from hedgerow_operator.core.rank_sums import RankSums
 
 __all__ = ["Culprit", "find_culprit", "where"]
 
@@ -15,16 +17,19 @@ NOT_YET = "which rank is at fault cannot be told before it is seen where each of
 NOBODY = "all ranks stand at the same point: the fabric or the storage that they share is the first suspect"
 
 
-def find_culprit(live: Sequence[RankView], silent_ranks: Sequence[int]) -> Culprit:
-    """The culprit among live ranks that all stand still; ``silent_ranks`` belong to launchers that are not heard."""
+def find_culprit(live: Sequence[RankView], silent_ranks: Sequence[int], sums: RankSums) -> Culprit:
+    """The culprit among live ranks that all stand still; ``silent_ranks`` belong to launchers that are not heard.
+
+    sums: of all ranks; where they say that no rank can differ, thousands need not be compared.
+    """
     return (
-        _stopped(live)
-        or _by_reached(_unequal(live), not_joined(live))
+        (_stopped(live) if sums.stopped else None)
+        or _by_reached(None if sums.even else _unequal(live), not_joined(live) if sums.recorded else None)
         or _silent(silent_ranks)
-        or _other_phase(live)
-        or _other_stack(live)
-        or nobody(live)
-        or Culprit(why=NOBODY if all(rank.report.stack for rank in live) else NOT_YET)
+        or (_other_phase(live) if len(sums.newest) > 1 else None)
+        or (_other_stack(live) if len(sums.places) == len(live) else None)
+        or (nobody(live) if sums.recorded else None)
+        or Culprit(why=NOBODY if len(sums.places) == len(live) else NOT_YET)
     )
 
 

@@ -18,7 +18,7 @@ from hedgerow.wire import (
 )
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.rank_reports import absolute, speaker, with_progress_of
-from hedgerow_operator.core.rank_sums import RankSums, sums_of, together
+from hedgerow_operator.core.rank_sums import RankSums, spoken_for, sums_of, together
 from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_SUCCEEDED, Heard, PlacementSeen, Seen, WorkerSeen
 from hedgerow_operator.core.stacks import Frame, place
 
@@ -67,7 +67,9 @@ class Roster(Sequence[RankView]):
     def __init__(self, launchers: Sequence[Heard], nodes: Mapping[int, str], resumed: int) -> None:
         self._launchers, self._nodes, self._resumed = launchers, nodes, resumed
         self._views: tuple[RankView, ...] | None = None
-        self._sums = together([heard.sums or sums_of(heard.report.ranks) for heard in launchers])
+        parts = [heard.sums or sums_of(heard.report.ranks) for heard in launchers]
+        self._sums = together(parts)
+        self._speaks = speaker(_of_speakers(launchers, parts)) if self._sums.speaks else None
 
     def of(self, workers: Set[int]) -> "Roster":
         """The ranks of some of the workers."""
@@ -77,7 +79,7 @@ class Roster(Sequence[RankView]):
     @property
     def sums(self) -> RankSums:
         """The sums of all."""
-        return sums_of(view.report for view in self) if self._sums.speaks else self._sums
+        return self._sums if self._speaks is None else spoken_for(self._sums, self._speaks)
 
     def __len__(self) -> int:
         return self._sums.count
@@ -90,7 +92,7 @@ class Roster(Sequence[RankView]):
 
     def _written(self) -> tuple[RankView, ...]:
         if self._views is None:
-            self._views = _views(self._launchers, self._nodes, self._resumed, self._sums)
+            self._views = _views(self._launchers, self._nodes, self._resumed, self._sums, self._speaks)
         return self._views
 
 
@@ -213,11 +215,12 @@ def gather(job: TrainingJob, seen: Seen) -> Gang:
     )
 
 
-def _views(launchers: Sequence[Heard], nodes: Mapping[int, str], resumed: int, sums: RankSums) -> tuple[RankView, ...]:
+def _views(
+    launchers: Sequence[Heard], nodes: Mapping[int, str], resumed: int, sums: RankSums, speaks: RankReport | None
+) -> tuple[RankView, ...]:
     """Of thousands of ranks: each step of this loop counts."""
-    reports = (report for heard in launchers for report in heard.report.ranks)
-    speaks = speaker(reports) if sums.speaks else None
-    as_they_are = speaks is None and (not resumed or sums.least_torch_step is None)
+    counted = not resumed or sums.least_torch_step is None
+    as_they_are = counted if speaks is None else sums.telling is None
     views: list[RankView] = []
     for heard in sorted(launchers, key=attrgetter("report.worker")):
         worker, age, found_at = heard.report.worker, heard.age, sums.places.get
@@ -225,6 +228,11 @@ def _views(launchers: Sequence[Heard], nodes: Mapping[int, str], resumed: int, s
         said = heard.report.ranks if as_they_are else [_said(report, resumed, speaks) for report in heard.report.ranks]
         views += [RankView(report.rank, worker, node, age, report, found_at(report.rank)) for report in said]
     return tuple(sorted(views, key=attrgetter("rank")))
+
+
+def _of_speakers(launchers: Sequence[Heard], parts: Sequence[RankSums]) -> Iterator[RankReport]:
+    speaking = (heard for heard, part in zip(launchers, parts, strict=True) if part.speaks)
+    return (report for heard in speaking for report in heard.report.ranks)
 
 
 def _said(report: RankReport, resumed: int, speaks: RankReport | None) -> RankReport:

@@ -1,8 +1,8 @@
 """Which reports deserve a look soon; the others wait for the regular one."""
 
 from hedgerow.wire import RankReport, Report
-from hedgerow_operator.core.activity import STOPPED_STATES
 from hedgerow_operator.core.plan import BUSY_INTERVAL_SECONDS, Orders
+from hedgerow_operator.core.rank_reports import STOPPED_STATES
 
 # Launchers of a gang report together; one look sees them all.
 NEWS_SECONDS = 0.03

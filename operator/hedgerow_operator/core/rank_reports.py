@@ -7,6 +7,7 @@ from hedgerow.wire import PHASE_INIT, RankReport
 
 SOURCE_TORCH = "Torch"
 SOURCE_LOG = "Log"
+STOPPED_STATES = ("T", "t")
 
 
 def absolute(report: RankReport, resumed: int) -> RankReport:
@@ -17,6 +18,11 @@ def absolute(report: RankReport, resumed: int) -> RankReport:
     return replace(report, step=report.step + resumed)
 
 
+def tells(report: RankReport) -> bool:
+    """Whether the rank tells its own progress."""
+    return report.source is not None or report.beats > 0 or report.phase != PHASE_INIT
+
+
 def speaker(reports: Iterable[RankReport]) -> RankReport | None:
     """The rank whose lines tell the progress of all, None where each tells its own: of several the newest."""
     told = [report for report in reports if report.source == SOURCE_LOG and report.progress_age is not None]
@@ -25,9 +31,16 @@ def speaker(reports: Iterable[RankReport]) -> RankReport | None:
 
 def with_progress_of(report: RankReport, speaks: RankReport) -> RankReport:
     """A rank that has no source of progress with that of the one that prints for all; its activity is its own."""
-    if report.source is not None or report.beats or report.phase != PHASE_INIT:
+    if tells(report):
         return report
-    return replace(
-        report, beats=speaks.beats, step=speaks.step, phase=speaks.phase, progress_age=speaks.progress_age,
+    # As dataclasses.replace does it, for thousands of ranks at a time.
+    copy = object.__new__(RankReport)
+    copy.__dict__.update(
+        report.__dict__,
+        beats=speaks.beats,
+        step=speaks.step,
+        phase=speaks.phase,
+        progress_age=speaks.progress_age,
         bursty=speaks.bursty,
     )
+    return copy

@@ -6,10 +6,10 @@ Those of one report are made once, when it arrives.
 from collections.abc import Iterable, Sequence
 from math import inf
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hedgerow.wire import PHASE_FIRST_STEP, PHASE_INIT, RANK_EXITED, RankReport
-from hedgerow_operator.core.rank_reports import SOURCE_LOG, SOURCE_TORCH
+from hedgerow_operator.core.rank_reports import SOURCE_LOG, SOURCE_TORCH, STOPPED_STATES, tells
 from hedgerow_operator.core.stacks import Frame, place
 
 _STARTING = (PHASE_INIT, PHASE_FIRST_STEP)
@@ -22,7 +22,9 @@ class RankSums(Struct, frozen=True, kw_only=True):
     its own counts as 0 s in the shortest. places: where ranks stand whose stack is known, by rank. beating: every rank
     runs and has left its first step behind. least_step, least_torch_step: of ranks whose steps are the job's own, and
     of torch's hook. stepless: some rank names no step. pace: median length of steps, seconds. speaks: some tells by
-    its log.
+    its log. most_step, most_torch_step: as the least. stopped, bursty, recorded: some live rank is stopped by a
+    signal, tells by lines in bursts, has a flight record of its collectives. telling: the sums of those that tell
+    their own progress, None when all do.
     """
 
     count: int = 0
@@ -38,6 +40,21 @@ class RankSums(Struct, frozen=True, kw_only=True):
     stepless: bool = False
     pace: float | None = None
     speaks: bool = False
+    most_step: int | None = None
+    most_torch_step: int | None = None
+    stopped: bool = False
+    bursty: bool = False
+    recorded: bool = False
+    telling: "RankSums | None" = None
+
+    @property
+    def even(self) -> bool:
+        """Whether all ranks surely name the same step."""
+        apart = self.least_step is not None and self.least_torch_step is not None
+        return not (self.stepless or apart) and (self.least_step, self.least_torch_step) == (
+            self.most_step,
+            self.most_torch_step,
+        )
 
     def step(self, resumed: int) -> int | None:
         """The step that every rank has reached; torch's hook counts from the one that the attempt ``resumed`` from."""
@@ -50,6 +67,12 @@ class RankSums(Struct, frozen=True, kw_only=True):
 def sums_of(reports: Iterable[RankReport]) -> RankSums:
     """The sums of some ranks."""
     ranks = list(reports)
+    tell = [rank for rank in ranks if tells(rank)]
+    sums = _sums_of(ranks)
+    return sums if len(tell) == len(ranks) else structs.replace(sums, telling=_sums_of(tell))
+
+
+def _sums_of(ranks: Sequence[RankReport]) -> RankSums:
     live = [rank for rank in ranks if rank.state != RANK_EXITED]
     ended = [rank.exit_code == 0 and rank.exit_signal is None for rank in ranks if rank.state == RANK_EXITED]
     paces = sorted(rank.step_seconds for rank in ranks if rank.step_seconds is not None)
@@ -75,11 +98,48 @@ def sums_of(reports: Iterable[RankReport]) -> RankSums:
         stepless=len(steps) < len(ranks),
         pace=paces[len(paces) // 2] if paces else None,
         speaks=any(rank.source == SOURCE_LOG for rank in ranks),
+        most_step=max((step for torch, step in steps if not torch), default=None),
+        most_torch_step=max((step for torch, step in steps if torch), default=None),
+        stopped=any(rank.activity.process_state in STOPPED_STATES for rank in live),
+        bursty=any(rank.bursty for rank in live),
+        recorded=any(rank.collectives is not None for rank in live),
     )
 
 
 def together(parts: Sequence[RankSums]) -> RankSums:
     """The sums of several groups of ranks; the pace is the median of theirs."""
+    sums = _together(parts)
+    if all(part.telling is None for part in parts):
+        return sums
+    return structs.replace(sums, telling=_together([part.telling or part for part in parts]))
+
+
+def spoken_for(sums: RankSums, speaks: RankReport) -> RankSums:
+    """The sums, once ranks that do not tell their own progress have that of the one that prints for all."""
+    telling = sums.telling
+    if telling is None:
+        return sums
+    oldest, newest, age = dict(telling.oldest), dict(telling.newest), speaks.progress_age or 0.0
+    if sums.live > telling.live:
+        oldest[speaks.phase] = max(oldest.get(speaks.phase, age), age)
+        newest[speaks.phase] = min(newest.get(speaks.phase, age), age)
+    ended = sums.count - sums.live > telling.count - telling.live
+    return structs.replace(
+        sums,
+        oldest=oldest,
+        newest=newest,
+        telling=None,
+        beating=telling.beating and not ended and speaks.beats > 0 and speaks.phase not in _STARTING,
+        least_step=_least(telling.least_step, speaks.step),
+        most_step=_most(telling.most_step, speaks.step),
+        least_torch_step=telling.least_torch_step,
+        most_torch_step=telling.most_torch_step,
+        stepless=telling.stepless or speaks.step is None,
+        bursty=telling.bursty or (speaks.bursty and sums.live > telling.live),
+    )
+
+
+def _together(parts: Sequence[RankSums]) -> RankSums:
     oldest: dict[str, float] = {}
     newest: dict[str, float] = {}
     places: dict[int, Frame | None] = {}
@@ -109,7 +169,16 @@ def together(parts: Sequence[RankSums]) -> RankSums:
         stepless=any(part.stepless for part in parts),
         pace=paces[len(paces) // 2] if paces else None,
         speaks=any(part.speaks for part in parts),
+        most_step=max([part.most_step for part in parts if part.most_step is not None], default=None),
+        most_torch_step=max([part.most_torch_step for part in parts if part.most_torch_step is not None], default=None),
+        stopped=any(part.stopped for part in parts),
+        bursty=any(part.bursty for part in parts),
+        recorded=any(part.recorded for part in parts),
     )
+
+
+def _most(*steps: int | None) -> int | None:
+    return max((step for step in steps if step is not None), default=None)
 
 
 def _least(*steps: int | None) -> int | None:

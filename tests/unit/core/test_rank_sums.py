@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from hedgerow_operator.core.rank_sums import RankSums, sums_of, together
+from hedgerow_operator.core.rank_reports import with_progress_of
+from hedgerow_operator.core.rank_sums import RankSums, spoken_for, sums_of, together
 from hedgerow_operator.core.stacks import Frame
 from hedgerow_operator.core.watching.duration_sums import DurationSums
 from tests.unit.core.builders import exited, frozen, make_rank, stack
@@ -31,7 +32,9 @@ def test_groups_taken_together_say_what_their_ranks_say(name: str) -> None:
 
 SAID: dict[str, tuple[str, dict[str, Any]]] = {
     "who has not progressed longest, by phase": (
-        "phases apart", {"oldest": {"step": 3.0, "eval": 40.0}, "live": 2, "beating": True}),
+        "phases apart",
+        {"oldest": {"step": 3.0, "eval": 40.0}, "live": 2, "beating": True},
+    ),
     "who has progressed last, by phase": ("phases apart", {"newest": {"step": 3.0, "eval": 40.0}}),
     "that one cannot tell when it progressed": ("one that does not tell its age", {"newest": {"step": 0.0}}),
     "where they stand": ("one whose stack is known", {"places": {1: Frame("/app/train.py", 88, "next_batch")}}),
@@ -56,6 +59,25 @@ STEPS = {"torch's own count": (440, 403), "ranks that go on": (440, 36), "one th
 def test_the_step_of_the_job_with(name: str) -> None:
     resumed, want = STEPS[name]
     assert sums_of(GROUPS[name]).step(resumed) == want
+
+
+MUTE = {"beats": 0, "step": None, "phase": "init", "source": None}
+SPOKEN: dict[str, list[Any]] = {
+    "which go on": [make_rank(0, source="Log", step=9), make_rank(1, progress_age=700.0, **MUTE), make_rank(2, **MUTE)],
+    "of which one has ended": [make_rank(0, source="Log", step=9), exited(1, **MUTE), make_rank(2, **MUTE)],
+    "beside one that tells its own": [
+        make_rank(0, source="Log", progress_age=70.0),
+        make_rank(1, **MUTE),
+        make_rank(2),
+    ],
+    "in bursts": [make_rank(0, source="Log", bursty=True), make_rank(1, **MUTE)],
+}
+
+
+@pytest.mark.parametrize("case", SPOKEN)
+def test_the_sums_of_ranks_of_which_one_prints_for_all(case: str) -> None:
+    ranks = SPOKEN[case]
+    assert spoken_for(sums_of(ranks), ranks[0]) == sums_of(with_progress_of(rank, ranks[0]) for rank in ranks)
 
 
 def test_no_ranks_say_nothing() -> None:
