@@ -33,8 +33,8 @@ come from the worker that it is about?).
 The CRDs are templates of the chart, so `helm upgrade` upgrades them; with `crds.keep` (the default) they, and every
 TrainingJob, stay when the release is uninstalled.
 
-Workers need `python3`, 3.7 or newer, in the image of the wrapped container: the launcher that an init container puts
-into each pod is started with it.
+Workers' images need nothing: an init container puts the launcher into each pod, with a small Python of its own (22 MB,
+in an emptyDir). What that container may use is said by `inject.resources`, for namespaces with a quota or limits.
 
 ## Values
 
