@@ -51,7 +51,7 @@ class JobWatch:
         self._durations = DurationSums()
         learned = decode_learned(job.metadata.annotations.get(ANNOTATION_LEARNED_DURATIONS))
         self._past = learned.past if learned.attempt == status.attempt else learned.phases()
-        self._pauses = PauseWatch(spec.health, spec.ranks, status.attempt, learned.pauses)
+        self._pauses = PauseWatch(spec.health, spec.ranks, status.attempt, status.resume_step or 0, learned.pauses)
 
     def take(self, report: Report, now: float) -> bool:
         """One report; True when what is unusual has changed, so that the job deserves a look at once."""

@@ -9,6 +9,7 @@ from hedgerow_operator.api.recovery import HealthSpec
 from hedgerow_operator.core.deadlines import deadline
 from hedgerow_operator.core.durations import Phases, trimmed
 from hedgerow_operator.core.pause import Pause, Pauses
+from hedgerow_operator.core.rank_reports import absolute
 
 
 class _Interval(Struct, frozen=True):
@@ -24,12 +25,13 @@ class _Interval(Struct, frozen=True):
 class PauseWatch:
     """Fed with every report of one attempt. Ranks wait for each other, so that the lowest one stands for all.
 
-    ``pauses``: those from before, and what is added to them.
+    ``pauses``: those from before, and what is added to them. resumed: the step that the attempt went on from.
     """
 
-    def __init__(self, health: HealthSpec, ranks: int, attempt: int, pauses: Sequence[Pause] = ()) -> None:
+    def __init__(self, health: HealthSpec, ranks: int, attempt: int, resumed: int = 0,
+                 pauses: Sequence[Pause] = ()) -> None:
         self.pauses = tuple(pauses)
-        self._health, self._ranks, self._attempt = health, ranks, attempt
+        self._health, self._ranks, self._attempt, self._resumed = health, ranks, attempt, resumed
         self._rank: int | None = None
         self._interval: _Interval | None = None
 
@@ -51,7 +53,7 @@ class PauseWatch:
             return None
         if told.rank != self._rank:
             self._rank, self._interval = told.rank, None
-        return told
+        return absolute(told, self._resumed)
 
     def _is_pause(self, interval: _Interval, learned: Callable[[], Phases]) -> bool:
         """Longer than the deadline would be, were there no pauses. It was watched as it went on: what is learned from
