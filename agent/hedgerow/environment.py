@@ -24,6 +24,8 @@ FENCE_SECONDS = "HEDGEROW_FENCE_SECONDS"
 GRACE_SECONDS = "HEDGEROW_GRACE_SECONDS"
 MASTER_PORT = "HEDGEROW_MASTER_PORT"
 TEMPORARY = "HEDGEROW_TMP"
+# LD_PRELOAD of the ranks, under a name that the launcher's own loader does not obey.
+PRELOAD = "HEDGEROW_LD_PRELOAD"
 
 # Read by the launcher and by the code injected into the ranks.
 HEARTBEAT_SOURCE = "HEDGEROW_HEARTBEAT_SOURCE"

@@ -10,6 +10,8 @@ import tempfile
 import time
 from typing import Dict, Optional
 
+from hedgerow import environment
+
 _PORT_RANGE = "/proc/sys/net/ipv4/ip_local_port_range"
 _FIRST_EPHEMERAL = 32768  # Linux default, Documentation/networking/ip-sysctl.rst
 _LOWEST_PORT = 20000
@@ -56,16 +58,19 @@ def free_port(wanted: int = 0) -> int:
 
 
 def given_environment() -> Dict[str, str]:
-    """The environment that this process was started with: Python adds LC_CTYPE to its own (PEP 538), and what it
-    starts is to find what it would find without us.
+    """The environment that this process was started with, as what it starts would find it without us: Python adds
+    LC_CTYPE to its own (PEP 538), and LD_PRELOAD may have been put out of our way.
     """
     try:
         with open("/proc/self/environ", "rb") as file:
             entries = file.read().split(b"\0")
+        pairs = [entry.partition(b"=") for entry in entries if b"=" in entry]
+        given = {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
     except OSError:
-        return dict(os.environ)
-    pairs = [entry.partition(b"=") for entry in entries if b"=" in entry]
-    return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
+        given = dict(os.environ)
+    if environment.PRELOAD in given:
+        given["LD_PRELOAD"] = given.pop(environment.PRELOAD)
+    return given
 
 
 def free_space(preferred: str) -> Optional[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from hedgerow.environment import PRELOAD
 from hedgerow_operator.api.labels import TOKEN_AUDIENCE
 
 INIT_CONTAINER = "hedgerow-inject"
@@ -96,6 +97,11 @@ def wrap(container: dict[str, Any], environment: list[dict[str, Any]]) -> dict[s
     return {
         **container,
         "command": [*LAUNCHER, *container["command"]],
-        "env": [*environment, *(container.get("env") or [])],
+        "env": [*environment, *(_out_of_our_way(entry) for entry in container.get("env") or [])],
         "volumeMounts": [*(container.get("volumeMounts") or []), *mounts],
     }
+
+
+def _out_of_our_way(entry: dict[str, Any]) -> dict[str, Any]:
+    """LD_PRELOAD is for the ranks, which get it back: a library of the image may not fit the launcher's own loader."""
+    return {**entry, "name": PRELOAD} if entry["name"] == "LD_PRELOAD" else entry

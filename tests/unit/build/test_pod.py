@@ -153,6 +153,13 @@ def test_the_launcher_runs_on_its_own_python_with_nothing_of_the_images() -> Non
     assert not {"PYTHONHOME", "PYTHONPATH", "LD_LIBRARY_PATH", "PATH"} & set(environment(built(plain_template())))
 
 
+def test_a_library_that_the_user_preloads_is_kept_from_the_launcher() -> None:
+    template = rich_template()
+    entry = {"name": "LD_PRELOAD", "value": "/usr/lib/libtcmalloc.so.4"}
+    template["spec"]["containers"][1]["env"] = [entry]
+    assert wrapped(built(template))["env"][-1] == {**entry, "name": "HEDGEROW_LD_PRELOAD"}
+
+
 @pytest.mark.parametrize(
     ("change", "policy"),
     [

@@ -52,6 +52,12 @@ def test_the_command_finds_the_environment_of_its_image_and_nothing_of_our_pytho
     assert found == given
 
 
+def test_a_library_that_the_image_preloads_reaches_the_command_only(launcher: Path) -> None:
+    lines = run(launcher, {"HEDGEROW_LD_PRELOAD": "/nonexistent.so"}, "/usr/bin/env").splitlines()
+    assert "LD_PRELOAD=/nonexistent.so" in lines
+    assert not [line for line in lines if line.startswith("HEDGEROW_LD_PRELOAD")]
+
+
 def test_a_script_on_the_images_python_has_the_rank_library_and_its_own_start_up_code(
     launcher: Path, tmp_path: Path
 ) -> None:
