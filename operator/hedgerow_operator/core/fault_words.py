@@ -1,5 +1,6 @@
 """What the line that an exception ends with tells: whose fault it is."""
 
+import functools
 import re
 from enum import StrEnum
 
@@ -25,6 +26,8 @@ _STORAGE = re.compile(
 MEMORY = re.compile(r"OutOfMemoryError|CUDA out of memory|CUDA error: out of memory|MemoryError|Cannot allocate memory")
 _ADDRESSES = re.compile(r"0x[0-9a-fA-F]+|\bpid \d+|\brank \d+|\[[Rr]ank ?\d+\]", re.IGNORECASE)
 _MAX_LENGTH = 200
+# Thousands of ranks end with the same few lines.
+KEPT_LINES = 1024
 
 
 class FaultKind(StrEnum):
@@ -46,12 +49,14 @@ class Fault(Struct, frozen=True, kw_only=True):
     text: str = ""
 
 
+@functools.lru_cache(maxsize=KEPT_LINES)
 def exception_in(line: str) -> str | None:
     """The exception that a line of output is, without the prefix of its rank; None if it is no such line."""
     words = _RANK_PREFIX.sub("", line.strip())
     return words if _EXCEPTION.match(words) else None
 
 
+@functools.lru_cache(maxsize=KEPT_LINES)
 def classify(line: str) -> Fault:
     """Whose fault an exception is."""
     text = _ADDRESSES.sub("…", line)[:_MAX_LENGTH]

@@ -9,6 +9,7 @@ from math import inf
 from msgspec import Struct, structs
 
 from hedgerow.wire import PHASE_FIRST_STEP, PHASE_INIT, RANK_EXITED, RankReport
+from hedgerow_operator.core.activity import Computing, computing
 from hedgerow_operator.core.rank_reports import SOURCE_LOG, SOURCE_TORCH, STOPPED_STATES, tells
 from hedgerow_operator.core.stacks import Frame, place
 
@@ -23,8 +24,8 @@ class RankSums(Struct, frozen=True, kw_only=True):
     runs and has left its first step behind. least_step, least_torch_step: of ranks whose steps are the job's own, and
     of torch's hook. stepless: some rank names no step. pace: median length of steps, seconds. speaks: some tells by
     its log. most_step, most_torch_step: as the least. stopped, bursty, recorded: some live rank is stopped by a
-    signal, tells by lines in bursts, has a flight record of its collectives. telling: the sums of those that tell
-    their own progress, None when all do.
+    signal, tells by lines in bursts, has a flight record of its collectives. frozen: every live rank is seen to do
+    nothing, whatever its deadline is. telling: the sums of those that tell their own progress, None when all do.
     """
 
     count: int = 0
@@ -45,6 +46,7 @@ class RankSums(Struct, frozen=True, kw_only=True):
     stopped: bool = False
     bursty: bool = False
     recorded: bool = False
+    frozen: bool = True
     telling: "RankSums | None" = None
 
     @property
@@ -103,6 +105,7 @@ def _sums_of(ranks: Sequence[RankReport]) -> RankSums:
         stopped=any(rank.activity.process_state in STOPPED_STATES for rank in live),
         bursty=any(rank.bursty for rank in live),
         recorded=any(rank.collectives is not None for rank in live),
+        frozen=all(rank.progress_age is not None and computing(rank, inf) is Computing.FROZEN for rank in live),
     )
 
 
@@ -174,6 +177,7 @@ def _together(parts: Sequence[RankSums]) -> RankSums:
         stopped=any(part.stopped for part in parts),
         bursty=any(part.bursty for part in parts),
         recorded=any(part.recorded for part in parts),
+        frozen=all(part.frozen for part in parts),
     )
 
 
