@@ -30,13 +30,18 @@ class Image:
 
     def archive(self) -> Path:
         """The archive in the cache; made when missing."""
-        name = self.reference.rpartition("/")[2].replace(":", "-")
-        path = cache() / "images" / f"{name}-{self.key}.tar"
+        path = self._path
+        name = path.name.removesuffix(f"-{self.key}.tar")
         with exclusive(path.with_name(f"{name}.lock")):
             if not path.exists():
                 with step(f"making the image {self.reference}"):
                     self._make(path, path.with_name(f".{name}"))
         return path
+
+    @property
+    def _path(self) -> Path:
+        name = self.reference.rpartition("/")[2].replace(":", "-")
+        return cache() / "images" / f"{name}-{self.key}.tar"
 
     def _make(self, path: Path, scratch: Path) -> None:
         shutil.rmtree(scratch, ignore_errors=True)  # of one that was killed
@@ -50,7 +55,8 @@ class Image:
     def drop(self) -> None:
         """Remove the archive, unless it is to be kept."""
         if not self.keep:
-            self.archive().unlink()
+            # Without the lock: whoever holds it makes another image of this name.
+            self._path.unlink(missing_ok=True)
 
 
 def base() -> tuple[Image, ...]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tests.cluster.testbed import build, images, init, requirements, runs, stores
 from tests.cluster.testbed.errors import ClusterError
+from tests.cluster.testbed.foreign import foreign
 from tests.cluster.testbed.operator_image import operator_image
 from tests.cluster.testbed.paths import REPOSITORY, cache
 from tests.cluster.testbed.prepared import VARIABLE, Prepared
@@ -26,7 +27,7 @@ def prepare(*, operator: bool = True) -> tuple[Path, list[Path]]:
         raise ClusterError(missing[0])
     programs = build.binaries()
     own = [operator_image()] if operator else []
-    chain = stores.ensure(programs, [*images.base(), *own])
+    chain = stores.ensure(programs, [*images.base(), foreign(), *own])
     return programs, chain
 
 
