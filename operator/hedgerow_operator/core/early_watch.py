@@ -1,4 +1,4 @@
-"""Sooner than a deadline: when a standstill is watched closely and shown as suspect. Nothing is told or done by it."""
+"""Sooner than a deadline: when a standstill is watched closely, and told. Nothing is restarted by it."""
 
 from collections.abc import Mapping
 
@@ -8,9 +8,9 @@ from hedgerow.wire import PHASE_ENDING
 from hedgerow_operator.api.recovery import HealthSpec
 from hedgerow_operator.core.deadlines import deadlines
 from hedgerow_operator.core.durations import Histogram, Phases, count, quantile
-from hedgerow_operator.core.gang import Gang
+from hedgerow_operator.core.gang import Gang, Roster
 from hedgerow_operator.core.plan import CALM_INTERVAL_SECONDS
-from hedgerow_operator.core.verdict import Kind, Verdict, judge
+from hedgerow_operator.core.verdict import Verdict, judge
 
 # Of the usual interval, and of the longest but for one in a hundred. A usual one is known to 19 % (its bucket), so that
 # with what it takes to gather evidence a standstill shows within four of them.
@@ -18,7 +18,7 @@ MEDIAN_FACTOR = 2.5
 TAIL_FACTOR = 1.2
 # Of the spec's least: the evidence is gathered by the time that the deadline passes.
 LEAST_SHARE = 0.6
-# Where no second evidence can be had. Less than for a restart: it is only shown.
+# Where no second evidence can be had. Less than for a restart: it is only told.
 UNMEASURED_FACTOR = 1.5
 # A launcher in calm is heard every CALM_INTERVAL_SECONDS.
 MISSED_SECONDS = 1.6 * CALM_INTERVAL_SECONDS
@@ -34,17 +34,17 @@ def early_limits(learned: Phases, health: HealthSpec, ranks: int) -> dict[str, f
     }
 
 
-def early_verdict(gang: Gang, limits: Mapping[str, float], speaks: bool) -> Verdict | None:
-    """The verdict Stalled by these limits, None where there is no such: one evidence alone is not shown.
+def early_verdict(gang: Gang, limits: Mapping[str, float], speaks: bool) -> Verdict:
+    """The verdict by these limits.
 
     A launcher that has missed its report while all that are heard stand still counts as silent.
     """
     heard = frozenset(worker for worker in gang.fresh if gang.silence(worker) <= MISSED_SECONDS)
     if heard != gang.fresh:
-        ranks = tuple(rank for rank in gang.ranks if rank.worker in heard)
+        every = gang.ranks
+        ranks = every.of(heard) if isinstance(every, Roster) else [one for one in every if one.worker in heard]
         gang = msgspec.structs.replace(gang, fresh=heard, ranks=ranks)
-    verdict = judge(gang, limits, speaks, UNMEASURED_FACTOR)
-    return verdict if verdict.kind is Kind.STALLED else None
+    return judge(gang, limits, speaks, UNMEASURED_FACTOR)
 
 
 def _usual(histogram: Histogram, ranks: int) -> float:

@@ -1,10 +1,18 @@
 """What a rank's last words say: a fault of the training script, of the storage, or a consequence of another's end."""
 
+import signal
 from collections.abc import Sequence
 
 from hedgerow.wire import RankReport
 from hedgerow_operator.core.fault_words import Fault, FaultKind, classify, exception_in
 from hedgerow_operator.core.gang import RankView
+
+# A process that raises may take so long from closing its connections to its end (its exit handlers run).
+CAUSE_SECONDS = 30.0
+
+_OWN = (FaultKind.APPLICATION, FaultKind.STORAGE, FaultKind.DEVICE)
+# Not SIGABRT, by which watchdogs of collectives end the victims, nor SIGTERM, which others send.
+_VIOLENT = (signal.SIGKILL, signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
 
 
 def read_fault(tail: Sequence[str]) -> Fault:
@@ -24,14 +32,27 @@ def first_exit(ranks: Sequence[RankView], together_seconds: float) -> RankView |
     """The failed rank that ended first: the ones after it are usually its victims.
 
     Exits within ``together_seconds`` of it cannot be told apart by time; then one that speaks of a broken connection
-    is a victim of one that does not.
+    is a victim of one that does not. A process may close its connections long before it ends, so one with a fault of
+    its own that ends up to CAUSE_SECONDS later still went first.
     """
     failed = sorted((rank for rank in ranks if rank.failed), key=lambda rank: -rank.exited_seconds)
     if not failed:
         return None
     close = [rank for rank in failed if rank.exited_seconds >= failed[0].exited_seconds - together_seconds]
-    causes = [rank for rank in close if fault_of(rank.report).kind is not FaultKind.CONSEQUENCE]
+    causes = [rank for rank in close if fault_of(rank.report).kind is not FaultKind.CONSEQUENCE] or [
+        rank for rank in failed
+        if rank.exited_seconds >= failed[0].exited_seconds - CAUSE_SECONDS and _of_its_own(rank.report)
+    ]
     return causes[0] if causes else failed[0]
+
+
+def is_consequence(report: RankReport) -> bool:
+    """Whether the rank ended because another one, or the way to it, was gone."""
+    return fault_of(report).kind is FaultKind.CONSEQUENCE
+
+
+def _of_its_own(report: RankReport) -> bool:
+    return report.exit_signal in _VIOLENT or fault_of(report).kind in _OWN
 
 
 def same_on_all(ranks: Sequence[RankView], expected: int) -> str | None:

@@ -46,7 +46,7 @@ def placing_wait(context: Context) -> float:
         return 0.0
     least = 0.0
     if seen.fences_by_time and 0 < status.fenced_attempt == status.attempt - 1:
-        least = last_words_seconds(float(context.job.spec.recovery.grace_seconds))
+        least = last_words_seconds(float(context.job.spec.grace_seconds))
     return max(at - context.now, least - seen.stage_seconds)
 
 

@@ -8,8 +8,8 @@ from hedgerow_operator.api.conditions import FALSE, TRUE, UNKNOWN, set_condition
 from hedgerow_operator.api.status import Condition, Incident, TrainingJobStatus
 from hedgerow_operator.api.times import parse_optional_time
 from hedgerow_operator.core import degraded, phrases
-from hedgerow_operator.core.attempt_run import OBSERVE, patience_left
 from hedgerow_operator.core.gang import Gang
+from hedgerow_operator.core.incidents import OBSERVE, WATCHED
 from hedgerow_operator.core.ladder import FAIL, SUSPEND
 from hedgerow_operator.core.resume import misfit
 from hedgerow_operator.core.seen import WORKER_RUNNING
@@ -24,13 +24,12 @@ from hedgerow_operator.core.step import (
     SUSPENDED,
     Context,
 )
+from hedgerow_operator.core.telling import acts_in, standstill
 from hedgerow_operator.core.verdict import Kind, Verdict
 
 # A pod that runs this long without any report is cut off, not slow.
 NO_REPORTS_SECONDS = 60.0
 NO_REPORTS_CAUSES = "usual causes: a network policy that forbids it, a proxy, a wrong chart value reportURL"
-# Begins what is said of a standstill with two evidences, none of them decisive.
-WATCHED = "unless it comes back"
 BLIND = "the place where the workers run cannot be asked; nothing is done meanwhile"
 
 Said = tuple[str, str, str]  # status, reason, message
@@ -179,12 +178,10 @@ def _unreadable(gang: Gang) -> str:
 def _stalled(context: Context, status: TrainingJobStatus) -> Said:
     incident, stage = status.incident, status.attempt_stage
     if incident is not None and incident.attempt == status.attempt and _stands(incident, stage):
-        return TRUE, incident.reason, f"{incident.message}. {incident.action}".strip()
+        return TRUE, incident.reason, f"{incident.message}. {_what_is_done(context, incident, stage)}".strip()
     if stage not in (RUNNING, STARTING):
         return FALSE, reasons.NOT_MEASURED, "no attempt is running"
-    verdict = context.verdict
-    if verdict.kind is not Kind.STALLED:
-        verdict = context.early_verdict or verdict
+    verdict = standstill(context) or context.verdict
     if verdict.kind is Kind.HEALTHY:
         return FALSE, reasons.HEALTHY, verdict.message
     if verdict.kind is Kind.STALLED:
@@ -192,6 +189,13 @@ def _stalled(context: Context, status: TrainingJobStatus) -> Said:
     if verdict.kind is Kind.SUSPECT:
         return UNKNOWN, reasons.SUSPECT, _since(context, verdict)
     return UNKNOWN, verdict.reason, verdict.message
+
+
+def _what_is_done(context: Context, incident: Incident, stage: str) -> str:
+    """Where a standstill that was told of shows something else since, that is what it waits for."""
+    if stage in (RUNNING, STARTING) and standstill(context) is None and context.verdict.kind is Kind.SUSPECT:
+        return f"Since then: {context.verdict.message}"
+    return incident.action
 
 
 def _stands(incident: Incident, stage: str) -> bool:
@@ -207,7 +211,7 @@ def _since(context: Context, verdict: Verdict) -> str:
 
 def _what_comes(context: Context, verdict: Verdict) -> str:
     """Two evidences, none of them decisive: watched for as long as a restart would cost."""
-    at = phrases.clock(context.now + patience_left(context, verdict))
+    at = phrases.clock(context.now + acts_in(context, verdict))
     acts = "would be started" if context.job.spec.recovery.mode == OBSERVE else "starts"
     return f"{WATCHED}, attempt {context.status.attempt + 1} {acts} at about {at}"
 

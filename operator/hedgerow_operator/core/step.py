@@ -49,8 +49,8 @@ class Context(Struct, frozen=True, kw_only=True, dict=True):
         return judge(self.gang, self.deadlines, speaks=PHASE_INIT in self.learned)
 
     @cached_property
-    def early_verdict(self) -> Verdict | None:
-        """A standstill with two evidences before its deadline."""
+    def early_verdict(self) -> Verdict:
+        """The same by the limits from which on a standstill is watched: a person may be told by it."""
         return early_verdict(self.gang, self.early_limits, speaks=PHASE_INIT in self.learned)
 
     @property

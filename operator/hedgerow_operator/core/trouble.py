@@ -12,12 +12,14 @@ from hedgerow_operator.core import phrases
 from hedgerow_operator.core.attribution.fault_class import FaultClass
 from hedgerow_operator.core.exit_class import class_of_exit
 from hedgerow_operator.core.fault_words import FaultKind
-from hedgerow_operator.core.faults import fault_of, first_exit, same_on_all
+from hedgerow_operator.core.faults import fault_of, first_exit, is_consequence, same_on_all
 from hedgerow_operator.core.gang import Gang, RankView
 from hedgerow_operator.core.seen import WORKER_FAILED, WorkerSeen
 
 # Reports of other launchers about an earlier exit may still be on their way.
 EXIT_SETTLE_SECONDS = 1.0
+# Where a rank tells of a broken connection, the others are waited for this long: a launcher in calm is heard every 5 s.
+LAST_WORDS_SECONDS = 10.0
 OUT_OF_MEMORY = "OOMKilled"
 # As a shell and the launcher say it: the command cannot be run, or does not exist.
 CANNOT_RUN = (126, 127)
@@ -30,8 +32,8 @@ class Trouble(Struct, frozen=True, kw_only=True):
 
     in_place: the placement can still carry the next attempt. counted: the restart counts. node: where it happened.
     exclude: the node itself is the suspect at once. fault: application fault in one line. hopeless: a restart cannot
-    help. fault_class: what it is put down to. settled: False while a better account may arrive within
-    EXIT_SETTLE_SECONDS.
+    help. fault_class: what it is put down to. consequence: something else went first, elsewhere. settled: False while a
+    better account may still arrive.
     """
 
     reason: str
@@ -44,6 +46,7 @@ class Trouble(Struct, frozen=True, kw_only=True):
     fault: str | None = None
     fault_class: FaultClass = FaultClass.UNKNOWN
     hopeless: bool = False
+    consequence: bool = False
     settled: bool = True
 
 
@@ -207,12 +210,14 @@ def _exited_rank(gang: Gang) -> Trouble | None:
     first = first_exit(gang.ranks, EXIT_SETTLE_SECONDS) if gang.sums.failed else None
     if first is None:
         return None
+    if is_consequence(first.report):
+        return _lost_connection(gang, first)
     everywhere = same_on_all(gang.ranks, gang.expected)
     fault = fault_of(first.report)
     all_ended = len(gang.ranks) == gang.expected and not gang.live
     return Trouble(
         reason=reasons.RANK_EXITED,
-        message=_exit_message(first, everywhere, fault.text),
+        message=f"every rank ended with the same exception: {everywhere}" if everywhere else _exit_message(first),
         ranks=() if everywhere else (first.rank,),
         node="" if everywhere else first.node,
         in_place=True,
@@ -227,13 +232,49 @@ def _cannot_run(report: RankReport) -> bool:
     return report.exit_code in CANNOT_RUN and report.beats == 0
 
 
-def _exit_message(first: RankView, everywhere: str | None, fault: str) -> str:
+def _lost_connection(gang: Gang, first: RankView) -> Trouble:
+    """Ranks that end because a connection broke are victims: of a rank that is not heard any more, of one that has
+    ended well too soon, or of the network. Only where all the others live on is the one that ended the one to look at.
+    """
+    silent = [worker for worker in range(gang.workers)
+              if gang.silence(worker) > first.exited_seconds - EXIT_SETTLE_SECONDS]
+    guilty, why = _behind_it(gang, first, silent)
+    nodes = {_node_of(gang, worker) for worker in {rank // gang.ranks_per_worker for rank in guilty}}
+    return Trouble(
+        reason=reasons.RANK_EXITED,
+        message=f"{_exit_message(first)}; {why}",
+        ranks=guilty,
+        node=nodes.pop() if len(nodes) == 1 else "",
+        in_place=not silent,
+        consequence=True,
+        fault_class=class_of_exit(first.report),
+        settled=not silent or first.exited_seconds >= LAST_WORDS_SECONDS,
+    )
+
+
+def _behind_it(gang: Gang, first: RankView, silent: list[int]) -> tuple[tuple[int, ...], str]:
+    """The ranks that are behind a broken connection, as far as it can be told, and why."""
+    if silent:
+        return _ranks_of(gang, silent), f"{phrases.workers(silent)} has not been heard since, so it may have gone first"
+    well = [rank.rank for rank in gang.ranks if rank.exited and not rank.failed
+            and rank.exited_seconds >= first.exited_seconds - EXIT_SETTLE_SECONDS]
+    if well:
+        return (), f"{phrases.ranks(well)} had ended with exit code 0, which closed the connections to it"
+    if gang.live and len({rank.worker for rank in gang.ranks if rank.failed}) == 1:
+        return (first.rank,), "the others live, so nobody else is known to have gone first"
+    return (), "no rank is known to have gone first, so the network between them is the first suspect"
+
+
+def _node_of(gang: Gang, worker: int) -> str:
+    seen, report = gang.worker(worker), gang.report(worker)
+    return (seen.node if seen else "") or (report.node if report else "")
+
+
+def _exit_message(first: RankView) -> str:
     report = first.report
-    if everywhere:
-        return f"every rank ended with the same exception: {everywhere}"
     how = f"by signal {report.exit_signal}" if report.exit_signal is not None else f"with code {report.exit_code}"
     step = f" at step {report.step}" if report.step is not None else ""
-    said = fault or ("" if report.exit_signal is not None else _last_line(report))
+    said = fault_of(report).text or ("" if report.exit_signal is not None else _last_line(report))
     return f"rank {first.rank} exited {how}{step}" + (f": {said}" if said else "")
 
 

@@ -1,10 +1,10 @@
 """Healthy, Suspect, Stalled or NotMeasured: two independent evidences, or a much longer silence."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hedgerow.wire import PHASE_ENDING, PHASE_INIT, PHASE_STEP
 from hedgerow_operator.api import reasons
@@ -13,6 +13,7 @@ from hedgerow_operator.core.activity import ENOUGH_SHARE, Computing, computing, 
 from hedgerow_operator.core.attribution.fault_class import FaultClass
 from hedgerow_operator.core.culprit import Culprit, find_culprit
 from hedgerow_operator.core.gang import Gang, RankView
+from hedgerow_operator.core.rank_reports import STOPPED_STATES
 
 # Without a measurable second evidence the deadline must be passed this many times over.
 UNMEASURED_FACTOR = 3.0
@@ -35,7 +36,8 @@ class Kind(StrEnum):
 
 class Verdict(Struct, frozen=True, kw_only=True):
     """kind, and for Suspect and Stalled: reason, guilty ranks, evidence sentences, phase and how long (seconds)
-    nothing has progressed. decisive: acting at once is right."""
+    nothing has progressed. decisive: acting at once is right. factor: how many times over the deadline must pass for a
+    restart, by the evidence that there is."""
 
     kind: Kind
     reason: str
@@ -45,6 +47,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
     decisive: bool = False
     phase: str = ""
     still_seconds: float = 0.0
+    factor: float = 1.0
     fault_class: FaultClass = FaultClass.UNKNOWN
 
 
@@ -64,7 +67,7 @@ def judge(
     if all(age <= deadlines.get(phase, float("inf")) for phase, age in gang.sums.oldest.items()):
         return _progressing(gang)
     live = gang.live
-    overdue = [rank for rank in live if _overdue(rank, deadlines)]
+    overdue = live if _all_past(gang, deadlines) else tuple(rank for rank in live if _overdue(rank, deadlines))
     if not overdue:
         return _progressing(gang)
     if len(overdue) < len(live):
@@ -78,6 +81,11 @@ def judge(
             message="no rank has ever reported progress: call hedgerow.beat(step=…) in the training loop",
         )
     return _all_overdue(gang, deadlines, unmeasured_factor)
+
+
+def _all_past(gang: Gang, deadlines: Mapping[str, float], factor: float = 1.0) -> bool:
+    """Whether every live rank is overdue, as its sums say."""
+    return all(age > factor * deadlines.get(phase, float("inf")) for phase, age in gang.sums.newest.items())
 
 
 def _overdue(rank: RankView, deadlines: Mapping[str, float], factor: float = 1.0) -> bool:
@@ -99,18 +107,19 @@ def _progressing(gang: Gang) -> Verdict:
     return Verdict(kind=Kind.HEALTHY, reason=reasons.HEALTHY, message="every rank makes progress within its deadline")
 
 
-def _some_overdue(gang: Gang, overdue: list[RankView], deadlines: Mapping[str, float]) -> Verdict:
+def _some_overdue(gang: Gang, overdue: Sequence[RankView], deadlines: Mapping[str, float]) -> Verdict:
     """Peers go on: a rank alone is stalled only when it is far behind and does nothing."""
     ahead = _furthest(gang, deadlines)
     alone = [
-        rank for rank in overdue
+        rank
+        for rank in overdue
         if _step(rank) + ALONE_STEPS <= ahead and _overdue(rank, deadlines, ALONE_FACTOR) and _frozen(rank, deadlines)
     ]
     if not alone:
         return _progressing(gang)
     numbers = tuple(rank.rank for rank in alone)
     culprit = Culprit(ranks=numbers, why=f"{phrases.ranks(numbers)} stands still while the others go on")
-    return _stalled(alone, deadlines, culprit)
+    return _stalled(alone, deadlines, culprit, ALONE_FACTOR)
 
 
 def _furthest(gang: Gang, deadlines: Mapping[str, float]) -> int:
@@ -136,63 +145,74 @@ def _ending(gang: Gang, deadlines: Mapping[str, float]) -> Verdict:
         return _stalled(behind, deadlines, Culprit(ranks=tuple(rank.rank for rank in behind), why=why))
     newest = min(rank.exited_seconds for rank in gang.ranks if rank.exited and not rank.failed)
     limit = deadlines.get(PHASE_ENDING, float("inf"))
-    live = [_as_ending(rank, newest, limit, deadlines) for rank in gang.live]
-    numbers = tuple(rank.rank for rank in live)
-    if not all(_overdue(rank, deadlines) for rank in live):
+    numbers = tuple(rank.rank for rank in gang.live)
+    if not all(_late_to_end(rank, newest, limit, deadlines) for rank in gang.live):
         message = f"{ended} ended with exit code 0, {phrases.ranks(numbers)} may take {phrases.seconds(limit)} to end"
         return Verdict(kind=Kind.HEALTHY, reason=reasons.HEALTHY, message=message)
     culprit = Culprit(ranks=numbers, why=f"{ended} ended with exit code 0, {phrases.ranks(numbers)} did not end")
-    return _all_still(gang, live, deadlines, culprit)
+    return _all_still(gang, [_as_ending(rank, newest, limit, deadlines) for rank in gang.live], deadlines, culprit)
 
 
 def _stands(rank: RankView, deadlines: Mapping[str, float]) -> bool:
     return _overdue(rank, deadlines) and _frozen(rank, deadlines)
 
 
+def _late_to_end(rank: RankView, newest: float, limit: float, deadlines: Mapping[str, float]) -> bool:
+    still = _still_at_end(rank, newest)
+    return still is not None and still > max(limit, _limit(rank, deadlines))
+
+
 def _as_ending(rank: RankView, newest: float, limit: float, deadlines: Mapping[str, float]) -> RankView:
+    phase = rank.report.phase if _limit(rank, deadlines) > limit else PHASE_ENDING
+    return structs.replace(rank, report=replace(rank.report, phase=phase, progress_age=_still_at_end(rank, newest)))
+
+
+def _still_at_end(rank: RankView, newest: float) -> float | None:
     age = rank.report.progress_age
-    still = None if age is None else max(0.0, min(age, newest - rank.age))
-    own = deadlines.get(rank.report.phase, float("inf"))
-    phase = rank.report.phase if own > limit else PHASE_ENDING
-    return RankView(rank=rank.rank, worker=rank.worker, node=rank.node, age=rank.age,
-                    report=replace(rank.report, phase=phase, progress_age=still))
+    return None if age is None else max(0.0, min(age, newest - rank.age))
 
 
 def _all_overdue(gang: Gang, deadlines: Mapping[str, float], factor: float) -> Verdict:
     silent = tuple(rank for worker in gang.silent for rank in gang.ranks_of(worker))
-    return _all_still(gang, list(gang.live), deadlines, find_culprit(gang.live, silent), factor)
+    return _all_still(gang, gang.live, deadlines, find_culprit(gang.live, silent, gang.sums), factor)
 
 
 def _all_still(
     gang: Gang,
-    live: list[RankView],
+    live: Sequence[RankView],
     deadlines: Mapping[str, float],
     culprit: Culprit,
     factor: float = UNMEASURED_FACTOR,
 ) -> Verdict:
     """Every live rank is overdue: a stall if none of them shows work."""
-    kinds = {rank.rank: computing(rank.report, deadlines[rank.report.phase]) for rank in live}
-    if Computing.STOPPED in kinds.values():
+    if gang.sums.frozen:
         return _stalled(live, deadlines, culprit)
-    active = [rank for rank, kind in kinds.items() if kind is Computing.ACTIVE]
-    unknown = [rank for rank, kind in kinds.items() if kind is Computing.UNKNOWN]
+    kinds = [computing(rank.report, deadlines[rank.report.phase]) for rank in live]
+    if Computing.STOPPED in kinds:
+        return _stalled(live, deadlines, culprit)
+    active, unknown = _of(live, kinds, Computing.ACTIVE), _of(live, kinds, Computing.UNKNOWN)
     if active:
         return _suspect(live, deadlines, f"{phrases.ranks(active)} still shows work, so nothing is done")
     # Lines that come in bursts may be held back for any time: silence between them is never enough.
-    unmeasured = all(_overdue(rank, deadlines, factor) and not rank.report.bursty for rank in live)
-    if unknown and not unmeasured:
+    if unknown and not all(_overdue(rank, deadlines, factor) and not rank.report.bursty for rank in live):
         return _suspect(live, deadlines, _untold(unknown, live, factor))
-    return _stalled(live, deadlines, culprit)
+    return _stalled(live, deadlines, culprit, UNMEASURED_FACTOR if unknown else 1.0)
 
 
-def _untold(unknown: list[int], live: list[RankView], factor: float) -> str:
+def _of(live: Sequence[RankView], kinds: Sequence[Computing], wanted: Computing) -> list[int]:
+    if wanted not in kinds:
+        return []
+    return [rank.rank for rank, kind in zip(live, kinds, strict=True) if kind is wanted]
+
+
+def _untold(unknown: list[int], live: Sequence[RankView], factor: float) -> str:
     who = f"whether {phrases.ranks(unknown)} computes cannot be told"
     if any(rank.report.bursty for rank in live):
         return f"{who}, and the output comes in bursts, so nothing is done"
     return f"{who}, so the deadline must pass {factor:g} times over"
 
 
-def _suspect(live: list[RankView], deadlines: Mapping[str, float], because: str) -> Verdict:
+def _suspect(live: Sequence[RankView], deadlines: Mapping[str, float], because: str) -> Verdict:
     latest = _latest(live)
     return Verdict(
         kind=Kind.SUSPECT,
@@ -203,13 +223,15 @@ def _suspect(live: list[RankView], deadlines: Mapping[str, float], because: str)
     )
 
 
-def _stalled(still: list[RankView], deadlines: Mapping[str, float], culprit: Culprit) -> Verdict:
+def _stalled(
+    still: Sequence[RankView], deadlines: Mapping[str, float], culprit: Culprit, factor: float = 1.0
+) -> Verdict:
     latest = _latest(still)
-    stopped = any(
-        computing(rank.report, 0.0) is Computing.STOPPED for rank in still if rank.rank in culprit.ranks
-    )
+    named = frozenset(culprit.ranks)
+    guilty = [rank for rank in still if rank.rank in named] if named else []
+    stopped = any(rank.report.activity.process_state in STOPPED_STATES for rank in guilty)
     reason = reasons.RANK_STOPPED if stopped else _BY_PHASE.get(latest.report.phase, reasons.NO_PROGRESS)
-    shown = [rank for rank in still if rank.rank in culprit.ranks] or still[:1]
+    shown = guilty or still[:1]
     evidence = (
         _standstill(latest, deadlines),
         culprit.why,
@@ -222,6 +244,7 @@ def _stalled(still: list[RankView], deadlines: Mapping[str, float], culprit: Cul
         ranks=culprit.ranks,
         evidence=evidence,
         decisive=culprit.decisive,
+        factor=factor,
         fault_class=culprit.fault_class,
         phase=latest.report.phase,
         still_seconds=latest.report.progress_age or 0.0,
@@ -238,9 +261,10 @@ def _standstill(latest: RankView, deadlines: Mapping[str, float]) -> str:
     )
 
 
-def _latest(ranks: tuple[RankView, ...] | list[RankView]) -> RankView:
+def _latest(ranks: Sequence[RankView]) -> RankView:
     """The rank that progressed last."""
-    return min(ranks, key=lambda rank: rank.report.progress_age or 0.0)
+    ages = [rank.report.progress_age or 0.0 for rank in ranks]
+    return ranks[ages.index(min(ages))]
 
 
 def _frozen(rank: RankView, deadlines: Mapping[str, float]) -> bool:
@@ -248,7 +272,7 @@ def _frozen(rank: RankView, deadlines: Mapping[str, float]) -> bool:
     return kind in (Computing.FROZEN, Computing.STOPPED)
 
 
-def _mute(overdue: list[RankView], deadlines: Mapping[str, float]) -> bool:
+def _mute(overdue: Sequence[RankView], deadlines: Mapping[str, float]) -> bool:
     """Whether nothing was ever said, and not all ranks have been idle for so long that they cannot be training."""
     if any(rank.report.source is not None or rank.report.beats for rank in overdue):
         return False

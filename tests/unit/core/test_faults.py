@@ -87,6 +87,12 @@ FIRST = {
         [exited(0, ago=5.2, output_tail=[GLOO]), exited(1, ago=4.8, output_tail=["ValueError: x"])], 1),
     "the first, when all tell of closed connections": (
         [exited(0, ago=5.0, output_tail=[GLOO]), exited(1, ago=5.5, output_tail=[GLOO])], 1),
+    "one with a fault of its own that took longer to end than its victims": (
+        [exited(0, ago=30.0, output_tail=[GLOO]), exited(1, ago=5.0, output_tail=["ValueError: x"])], 1),
+    "one that was killed a little later than its victims ended": (
+        [exited(0, ago=30.0, output_tail=[GLOO]), exited(1, None, ago=5.0, exit_signal=9)], 1),
+    "not one that a watchdog ended later": (
+        [exited(0, ago=30.0, output_tail=[GLOO]), exited(1, None, ago=5.0, exit_signal=6)], 0),
     "not a cause that came much later": (
         [exited(0, ago=60.0, output_tail=[GLOO]), exited(1, ago=5.0, output_tail=["ValueError: x"])], 0),
     "not one that ended well": ([exited(0, 0, ago=60.0), exited(1, ago=5.0)], 1),

@@ -197,6 +197,48 @@ def test_exits(case: str) -> None:
     assert {name: getattr(found, name) for name in details} == details
 
 
+PEER = ["RuntimeError: [gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.2]:4411"]
+REMOTE = ["torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:2006, remote process exited"]
+
+
+def heard_before(gang: Gang, worker: int, age: float) -> Gang:
+    """The gang whose one launcher was heard last so many seconds ago."""
+    old = msgspec.structs.replace(gang.launchers[worker], age=age)
+    return msgspec.structs.replace(gang, launchers={**gang.launchers, worker: old})
+
+
+CONSEQUENCES: dict[str, tuple[Gang, dict[str, Any]]] = {
+    "whose peer is not heard since puts it down to that peer": (
+        heard_before(make_gang(exited(0, ago=12.0, output_tail=PEER), make_rank(1)), 1, 14.0),
+        {"ranks": (1,), "node": "node2", "in_place": False, "settled": True}),
+    "whose peer may still tell of its own end waits for that": (
+        heard_before(make_gang(exited(0, ago=4.0, output_tail=REMOTE), make_rank(1)), 1, 4.5), {"settled": False}),
+    "whose peer is lost with its launcher puts it down to that peer": (
+        gang_of(exited(0, ago=12.0, output_tail=PEER), worker={}, silent=True),
+        {"ranks": (1,), "node": "node2", "settled": True}),
+    "whose peer told of its end later puts it down to that peer": (
+        make_gang(exited(0, ago=9.0, output_tail=PEER), exited(1, ago=5.0, output_tail=VALUE)),
+        {"ranks": (1,), "fault": "ValueError: x", "consequence": False}),
+    "beside others that tell the same names nobody": (
+        make_gang(exited(0, output_tail=PEER), exited(1, output_tail=REMOTE)),
+        {"ranks": (), "node": "", "settled": True, "fault": None, "hopeless": False}),
+    "after a peer had ended well names nobody": (
+        make_gang(exited(0, ago=5.0, output_tail=PEER), exited(1, 0, ago=6.0)), {"ranks": (), "node": ""}),
+    "while all others live on is the one to look at": (
+        make_gang(exited(0, ago=5.0, output_tail=PEER), make_rank(1), make_rank(2)), {"ranks": (0,), "node": "node1"}),
+}
+
+
+@pytest.mark.parametrize("case", CONSEQUENCES)
+def test_a_rank_that_lost_a_connection(case: str) -> None:
+    gang, details = CONSEQUENCES[case]
+    found = look(gang)
+    assert found is not None
+    assert found.reason == reasons.RANK_EXITED
+    assert {name: getattr(found, name) for name in details} == details
+    assert found.exclude is False
+
+
 def test_exit_code_0_is_no_trouble() -> None:
     assert look(make_gang(exited(0, 0), make_rank(1))) is None
 

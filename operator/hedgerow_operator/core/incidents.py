@@ -1,0 +1,80 @@
+"""The incident of a trouble: what a person is told of it, from its opening to its closing."""
+
+import msgspec
+
+from hedgerow_operator.api.status import Incident, TrainingJobStatus
+from hedgerow_operator.api.times import format_time, parse_optional_time
+from hedgerow_operator.core import phrases
+from hedgerow_operator.core.ladder import FAIL, IN_PLACE, respond
+from hedgerow_operator.core.step import Context
+from hedgerow_operator.core.trouble import Trouble
+from hedgerow_operator.core.verdict import Verdict
+
+OBSERVE = "Observe"
+# Ends what is said of a standstill that is watched before it is acted on.
+WATCHED = "unless it comes back"
+# A time that moved by less was "about" right.
+ABOUT_SECONDS = 3.0
+
+
+def open_incident(context: Context) -> Incident | None:
+    """The incident that is open for the current attempt."""
+    incident = context.status.incident
+    return incident if incident and incident.attempt == context.status.attempt else None
+
+
+def incident_of(
+    context: Context, trouble: Trouble, verdict: Verdict | None = None, acts_in: float = 0.0
+) -> Incident:
+    """One that is open goes on as long as it tells the same; else it tells what is known now, and when it opened.
+
+    verdict: of a standstill. acts_in: seconds until it is acted on, unless it comes back.
+    """
+    known = open_incident(context)
+    if known and trouble.consequence and known.ranks:
+        # The ranks that stood still were guilty before the others lost their connections.
+        return _with_evidence(known, trouble.message)
+    if known and _tells_the_same(known, trouble, context.now + acts_in if acts_in else None):
+        return known
+    return Incident(
+        kind=trouble.reason,
+        phase=verdict.phase if verdict else known.phase if known else "",
+        opened_at=known.opened_at if known else context.moment,
+        attempt=context.status.attempt,
+        ranks=trouble.ranks,
+        node=trouble.node or None,
+        reason=trouble.reason,
+        fault_class=trouble.fault_class.value,
+        message=trouble.message,
+        evidence=verdict.evidence if verdict else (trouble.message,),
+        action=_planned(context, trouble, acts_in),
+        act_at=format_time(context.now + acts_in),
+    )
+
+
+def action_words(action: str, status: TrainingJobStatus) -> str:
+    """What follows, as a sentence without its end."""
+    if action == FAIL:
+        return "the job is given up"
+    place = "in place" if action == IN_PLACE else "in a new placement"
+    return f"attempt {status.attempt + 1} starts {place}"
+
+
+def _planned(context: Context, trouble: Trouble, acts_in: float) -> str:
+    plan = respond(context.job.spec, context.status, trouble, True, context.now)
+    would = "would be: " if context.job.spec.recovery.mode == OBSERVE else ""
+    words = f"{would}{action_words(plan.action, context.status)}"
+    return f"{words} at about {phrases.clock(context.now + acts_in)}, {WATCHED}" if acts_in > 0 else words
+
+
+def _tells_the_same(known: Incident, trouble: Trouble, acts_at: float | None) -> bool:
+    if (known.kind, known.ranks) != (trouble.reason, trouble.ranks):
+        return False
+    told = parse_optional_time(known.act_at)
+    return acts_at is None or (told is not None and abs(acts_at - told) < ABOUT_SECONDS)
+
+
+def _with_evidence(known: Incident, more: str) -> Incident:
+    if more in known.evidence:
+        return known
+    return msgspec.structs.replace(known, evidence=(*known.evidence, more))
