@@ -207,6 +207,7 @@ class Attempt:
             output.close_write_ends()
         place.pump.add(output, whole_lines=options.nproc > 1)
         recorder = RankRecorder(number, variables)
+        place.recorders.follow(recorder)
         return Rank(number, local, files, output, process, options.heartbeat_source, recorder)
 
     def _expect_dump(self, rank: Rank) -> None:

@@ -1,4 +1,5 @@
-"""Time in collectives, measured inside the rank: from the logging data of torch's DDP, and around explicit calls.
+"""Time in collectives, measured inside the rank: from the logging data of torch's DDP, around explicit calls, else from
+the flight recorder of NCCL.
 
 DDP's collectives are called from C++, so that wrapping Python sees nothing of them; DDP itself times every so many
 iterations. ``backward_comm_time`` is nanoseconds from the start of the first bucket's all-reduce to the end of the
@@ -11,10 +12,11 @@ import functools
 import sys
 import time
 import weakref
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, Optional
 
 from hedgerow import heartbeat
-from hedgerow.communication_report import KIND, KIND_CALLS, KIND_DDP, SECONDS, SHARE
+from hedgerow.communication_recorder import RecorderTimes
+from hedgerow.communication_report import KIND, KIND_CALLS, KIND_DDP, KIND_RECORDER, SECONDS, SHARE
 
 WINDOW_SECONDS = 60.0
 # DDP's data change with every sampled iteration; reading costs less than 0.1 ms.
@@ -25,6 +27,7 @@ _USUAL_SAMPLE_RATE = 100
 
 # An explicit call blocks until it is done only with these; NCCL's returns once the work is queued.
 _BLOCKING_BACKENDS = ("gloo", "mpi")
+_NCCL = "nccl"
 _CALLS = (
     "all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce", "all_to_all", "all_to_all_single",
     "barrier", "broadcast", "broadcast_object_list", "gather", "gather_object", "monitored_barrier", "recv", "reduce",
@@ -63,9 +66,15 @@ class _Model:
 class Meter:
     """Sums up windows of steps. ``note`` gets the results; everything runs on the thread that steps."""
 
-    def __init__(self, note: Callable[..., None], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        note: Callable[..., None],
+        clock: Callable[[], float] = time.monotonic,
+        recorder: Optional[RecorderTimes] = None,
+    ) -> None:
         self._note = note
         self._clock = clock
+        self._recorder = recorder or RecorderTimes()
         self._models: List[_Model] = []
         self._in_calls = 0.0
         self._inside = False
@@ -114,12 +123,25 @@ class Meter:
         if self._in_calls and _backend() in _BLOCKING_BACKENDS:
             kind += KIND_CALLS
             spent.append(self._in_calls / self._steps)
+        if not kind:
+            recorded = self._recorded(now - self._began)
+            if recorded is not None:
+                kind = KIND_RECORDER
+                spent.append(recorded * step_seconds)
         if kind:
             self._note(**{KIND: kind, SHARE: sum(spent) / step_seconds, SECONDS: sum(spent)})
         for model in self._models:
             model.samples = []
             model.adapt(step_seconds)
         self._began, self._steps, self._in_calls = now, 0, 0.0
+
+
+    def _recorded(self, seconds: float) -> Optional[float]:
+        """The share of the time by NCCL's flight recorder; DDP's own data, of whole passes, come before it."""
+        try:
+            return self._recorder.share(seconds) if _NCCL in _backend() else None
+        except Exception:  # noqa: BLE001 (torch's interface for it is its own: it may change)
+            return None
 
 
 def _backend() -> str:

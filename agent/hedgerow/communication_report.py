@@ -12,7 +12,9 @@ SHARE = OWN_PREFIX + "communication_share"
 KIND = OWN_PREFIX + "communication_kind"
 KIND_DDP = 1
 KIND_CALLS = 2
-_SOURCES = {KIND_DDP: "DDP", KIND_CALLS: "Calls", KIND_DDP + KIND_CALLS: "DDP+Calls"}
+KIND_RECORDER = 4
+_SOURCES = {KIND_DDP: "DDP", KIND_CALLS: "Calls", KIND_DDP + KIND_CALLS: "DDP+Calls", KIND_RECORDER: "FlightRecorder"}
+_INSPECTOR = "Inspector"
 
 
 def communication_report(table: Mapping[str, Value], now_ns: int) -> Optional[CommunicationReport]:
@@ -27,3 +29,10 @@ def communication_report(table: Mapping[str, Value], now_ns: int) -> Optional[Co
         source=_SOURCES.get(int(table[KIND].number), ""),
         age=max(0.0, (now_ns - table[SECONDS].time_ns) / 1e9),
     )
+
+
+def inspected_report(share: float, step_seconds: Optional[float], age: float) -> Optional[CommunicationReport]:
+    """What NCCL Inspector's samples tell of a rank with this usual length of a step; None without one."""
+    if step_seconds is None:
+        return None
+    return CommunicationReport(seconds_per_step=share * step_seconds, share=share, source=_INSPECTOR, age=max(0.0, age))

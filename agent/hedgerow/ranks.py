@@ -17,7 +17,7 @@ from hedgerow.progress import Progress
 from hedgerow.rank_progress import RankProgress
 from hedgerow.recorder import RankRecorder
 from hedgerow.stacks import StackSampler
-from hedgerow.wire import RANK_EXITED, RANK_RUNNING, RANK_STARTING, RankReport
+from hedgerow.wire import RANK_EXITED, RANK_RUNNING, RANK_STARTING, CommunicationReport, RankReport
 
 # A leak that fills a node within an hour is seen in time.
 MEMORY_SECONDS = 10.0
@@ -158,7 +158,7 @@ class Rank:
             values=finite,
             not_finite=words,
             memory_bytes=self._memory,
-            communication=self.told.communication(),
+            communication=self._communication(now),
             collectives=self.recorder.digest,
         )
 
@@ -167,6 +167,12 @@ class Rank:
         if not self.exited:
             with contextlib.suppress(OSError):
                 os.killpg(self.group, signal.SIGKILL)
+
+    def _communication(self, now: float) -> Optional[CommunicationReport]:
+        """As the rank measured it, else by NCCL Inspector."""
+        pid = self.told.writer_pid or self.group
+        inspected = self.recorder.communication(pid, self.progress.step_seconds, now)
+        return self.told.communication() or inspected
 
     def close(self) -> None:
         """Let go of its files."""

@@ -6,15 +6,20 @@ dump's path, and the rank and ``.pipe`` to the pipe's; a byte in the pipe asks f
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import queue
 import threading
 import time
-from typing import Any, Dict, Mapping, NamedTuple, Optional
+import weakref
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional
 
-from hedgerow import plain_pickle, recorder_dump
+from hedgerow import machine, plain_pickle, recorder_dump
+from hedgerow.communication_report import inspected_report
+from hedgerow.inspector import RankInspector, inspector_folder
 from hedgerow.regular_file import open_raw
+from hedgerow.wire import CommunicationReport
 
 # About 1 MB of a rank's memory; a hang is seen long before so many collectives have been queued behind it.
 ENTRIES = "2000"
@@ -26,6 +31,7 @@ _SWITCHES = {"TORCH_NCCL_DUMP_ON_TIMEOUT": "1", "TORCH_NCCL_ENABLE_TIMING": "1",
 # torch looks at its pipe about once a second, and needs a moment to write.
 _LONGEST_WAIT_SECONDS = 10.0
 _LOOK_SECONDS = 0.1
+_INSPECT_SECONDS = 5.0
 
 
 def recorder_variables(folder: str, inherited: Mapping[str, str]) -> Dict[str, str]:
@@ -53,6 +59,9 @@ class RankRecorder:
         self._pipe = "%s%d.pipe" % (variables.get(_PIPE_FILE, ""), rank)
         self._read: Optional[_Version] = None
         self._new = False
+        self._pid: Optional[int] = None
+        folder = inspector_folder(variables)
+        self._inspector = RankInspector(folder) if folder is not None else None
         self.digest: Optional[Dict[str, Any]] = None
 
     def ask(self) -> bool:
@@ -79,6 +88,24 @@ class RankRecorder:
         """Whether the digest is new since the last call."""
         new, self._new = self._new, False
         return new
+
+    @property
+    def inspects(self) -> bool:
+        """Whether NCCL Inspector writes for this rank too."""
+        return self._inspector is not None
+
+    def inspect(self) -> None:
+        """Read what NCCL Inspector has written since. Called on the reading thread."""
+        if self._inspector is not None:
+            self._inspector.look(self._pid, machine.boottime())
+
+    def communication(self, pid: int, step_seconds: Optional[float], now: float) -> Optional[CommunicationReport]:
+        """By NCCL Inspector, of the rank that is process ``pid``; ``now``: CLOCK_BOOTTIME."""
+        self._pid = pid
+        inspector = self._inspector
+        if inspector is None or inspector.share is None:
+            return None
+        return inspected_report(inspector.share, step_seconds, now - inspector.measured_at)
 
     def look(self, before: Optional[_Version]) -> Optional[_Version]:
         """Read the dump if it is new and unchanged since ``before``; its version now. Called on the reading thread."""
@@ -123,19 +150,28 @@ class RecorderReader(threading.Thread):
     def __init__(self) -> None:
         super().__init__(name="recorder", daemon=True)
         self._asked: "queue.SimpleQueue[_Expected]" = queue.SimpleQueue()
+        self._followed: "weakref.WeakSet[RankRecorder]" = weakref.WeakSet()
 
     def expect(self, recorder: RankRecorder) -> None:
         """Look for a new dump of this rank for a while."""
         self._asked.put(_Expected(recorder))
 
+    def follow(self, recorder: RankRecorder) -> None:
+        """Read what NCCL Inspector writes for this rank, for as long as it is there."""
+        if recorder.inspects:
+            self._followed.add(recorder)
+
     def run(self) -> None:
         """Read until the process ends."""
-        waiting = [self._asked.get()]
+        waiting: List[_Expected] = []
+        inspect_at = time.monotonic()
         while True:
+            with contextlib.suppress(queue.Empty):
+                waiting.append(self._asked.get(timeout=_LOOK_SECONDS if waiting else _INSPECT_SECONDS))
             while not self._asked.empty():
                 waiting.append(self._asked.get())
             waiting = [expected for expected in waiting if not expected.look()]
-            if waiting:
-                time.sleep(_LOOK_SECONDS)
-            else:
-                waiting.append(self._asked.get())
+            if time.monotonic() >= inspect_at:
+                inspect_at = time.monotonic() + _INSPECT_SECONDS
+                for recorder in list(self._followed):
+                    recorder.inspect()

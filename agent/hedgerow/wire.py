@@ -93,7 +93,8 @@ class CommunicationReport:
     """Time that one rank spends in collectives, waiting for others included: the last to arrive spends the least.
 
     seconds_per_step: mean over the last measured minute. share: of the time of a step, None when that is not known.
-    source: DDP (its own logging data), Calls (explicit calls of torch.distributed) or both, DDP+Calls.
+    source: DDP (its own logging data), Calls (explicit calls of torch.distributed) or both, DDP+Calls; else
+    FlightRecorder (torch's, of NCCL) or Inspector (NCCL's own).
     age: seconds since it was measured.
     """
 

@@ -8,7 +8,8 @@ from hedgerow import durations
 from hedgerow.durations import Histogram
 from hedgerow.logs.observation import Observation
 from hedgerow.wire import PHASE_CHECKPOINT, PHASE_FIRST_STEP, PHASE_INIT, PHASE_STEP
-from hedgerow_operator.core.pauses import Pause, Pauses, allowed
+from hedgerow_operator.core.pause import Pause, Pauses
+from hedgerow_operator.core.pauses import allowed
 
 # A shorter stay in a phase other than training is no measure of how long it may take.
 LEAST_STAY = 1.0

@@ -2,7 +2,8 @@
 
 import pytest
 
-from hedgerow_operator.core.pauses import Pause, Pauses, allowed
+from hedgerow_operator.core.pause import Pause, Pauses
+from hedgerow_operator.core.pauses import allowed
 
 
 def pauses(*seen: tuple[float, int | None]) -> Pauses:
