@@ -1,6 +1,7 @@
 """Placements as real processes: started once, found again, stopped, killed, never two."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import subprocess
@@ -20,7 +21,7 @@ from hedgerow_operator.adapters.local.runtime import LocalRuntime
 from hedgerow_operator.api.recovery import RecoverySpec
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_RUNNING, PlacementSeen
-from hedgerow_operator.reconcile.ports import JobKey, Refused
+from hedgerow_operator.reconcile.ports import JobKey, Refused, Unreachable
 from tests.local.builders import local_job, with_status
 
 QUICK = RecoverySpec(grace_seconds=1)
@@ -227,6 +228,62 @@ async def test_a_number_given_to_another_process_is_never_signalled() -> None:
         assert other.poll() is None
         other.communicate(b"\n")
         assert other.returncode == 0
+
+
+async def test_nothing_is_started_any_more_once_a_job_is_killed(world: World) -> None:
+    await world.runtime.create(world.job, 1, ())
+    started = asyncio.create_task(world.runtime.create(world.job, 2, ()))
+    assert await world.runtime.kill(world.job) == []
+    with contextlib.suppress(Unreachable):
+        await started
+    with pytest.raises(Unreachable, match="is being killed"):
+        await world.runtime.create(world.job, 3, ())
+    assert members(world.job.metadata.uid) == []
+
+
+@pytest.mark.parametrize(
+    "put",
+    [
+        lambda path: path.write_bytes(b"\xff\xfe"),
+        lambda path: path.write_text("9" * 5000),
+        lambda path: path.write_text("\u00b2"),
+        lambda path: path.write_text(""),
+        os.mkfifo,
+        os.mkdir,
+        lambda path: path.symlink_to("/dev/zero"),
+    ],
+    ids=["no text", "digits without end", "no digit", "nothing", "a pipe", "a folder", "an endless device"],
+)
+async def test_whatever_lies_where_an_exit_code_should_be_the_worker_has_failed(
+    world: World, put: Callable[[Path], object]
+) -> None:
+    await world.runtime.create(world.job, 1, ())
+    await world.runtime.kill(world.job)
+    path = world.paths.exit_code(key_of(world.job), 1, 0)
+    path.unlink(missing_ok=True)
+    put(path)
+    worker = (await world.placement()).workers[0]
+    assert (worker.phase, worker.exit_code, worker.exit_reason) == (WORKER_FAILED, None, "its launcher is gone")
+
+
+async def test_a_pipe_in_place_of_a_log_is_refused_and_holds_nobody_up(world: World) -> None:
+    log = world.paths.log(key_of(world.job), 1, 0)
+    log.parent.mkdir(parents=True)
+    os.mkfifo(log)
+    with pytest.raises(Unreachable, match="worker 0 cannot be started"):
+        await world.runtime.create(world.job, 1, ())
+
+
+async def test_a_process_is_seen_at_every_moment_of_its_start(world: World) -> None:
+    variables = {**os.environ, "HEDGEROW_JOB_UID": world.job.metadata.uid, "HEDGEROW_PLACEMENT": "1"}
+    script = 'I=$((${I:-0}+1)); export I; [ $I -ge 250 ] && exec sleep 60; exec /bin/sh -c "$0" "$0"'
+    with subprocess.Popen(["/bin/sh", "-c", script, script], env=variables) as process:
+        unseen = looks = 0
+        while not Path(f"/proc/{process.pid}/cmdline").read_bytes().startswith(b"sleep"):
+            unseen += process.pid not in {member.identity.pid for member in members(world.job.metadata.uid)}
+            looks += 1
+        process.kill()
+    assert (unseen, looks > 1) == (0, True)
 
 
 def stubborn(job: TrainingJob) -> subprocess.Popen[bytes]:

@@ -71,6 +71,13 @@ class FileJobs:
         stored = self._stored.get(key_of(job))
         return job if stored is None else msgspec.structs.replace(job, spec=stored.spec)
 
+    def restore(self) -> bool:
+        """Write again what somebody deleted of the objects; whether anything was. Raises OSError."""
+        lost = [key for key in self._stored if not self._paths.object(key).exists()]
+        for key in lost:
+            write_job(self._paths.object(key), self._stored[key])
+        return bool(lost)
+
     def key_of_uid(self, uid: str) -> JobKey | None:
         """The job of this uid."""
         return next((key for key, job in self._stored.items() if job.metadata.uid == uid), None)

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -11,6 +12,10 @@ from hedgerow import environment
 
 _PROC = Path("/proc")
 _DIGITS = 9
+# While a process calls exec, its variables cannot be seen for a moment, which is longer where many want the processor.
+_EXEC_SECONDS = 0.05
+_EXEC_LOOK_SECONDS = 0.001
+_MOST_BARE = 4096
 
 
 class Identity(Struct, frozen=True):
@@ -18,6 +23,10 @@ class Identity(Struct, frozen=True):
 
     pid: int
     start: int
+
+
+# Processes that were waited for and have none: they are not waited for again.
+_bare: set[Identity] = set()
 
 
 class Member(Struct, frozen=True):
@@ -59,18 +68,45 @@ def boot_id() -> str:
 
 def identify(pid: int) -> Identity | None:
     """The process that has this number now; None when it is gone or a zombie."""
-    try:
-        text = (_PROC / str(pid) / "stat").read_text(errors="replace")
-    except OSError:
-        return None
-    # The name in brackets may hold anything; state is the first field behind it, starttime the 20th (proc(5)).
-    fields = text[text.rindex(")") + 1 :].split()
-    return None if fields[0] in "ZX" else Identity(pid, int(fields[19]))
+    fields = _stat(pid)
+    return None if fields is None or fields[0] in "ZX" else Identity(pid, int(fields[19]))
 
 
 def is_alive(identity: Identity) -> bool:
     """Whether this very process lives."""
     return identify(identity.pid) == identity
+
+
+def is_stopped(identity: Identity) -> bool:
+    """Whether it was stopped by a signal."""
+    fields = _stat(identity.pid)
+    return fields is not None and fields[0] == "T" and is_alive(identity)
+
+
+def wake_ups(identity: Identity) -> int | None:
+    """How often its main thread has gone to sleep and woken up so far; None when it is gone or cannot be read."""
+    try:
+        lines = (_PROC / str(identity.pid) / "status").read_text(errors="replace").splitlines()
+    except OSError:
+        return None
+    counts = [line.split()[1] for line in lines if line.startswith("voluntary_ctxt_switches:")]
+    return int(counts[0]) if counts and is_alive(identity) else None
+
+
+def children(identity: Identity) -> list[Identity]:
+    """Live processes that it has started or adopted."""
+    found = [(fields, pid) for pid in _pids() if (fields := _stat(pid)) is not None]
+    below = [pid for fields, pid in found if fields[0] not in "ZX" and int(fields[1]) == identity.pid]
+    return [child for pid in below if (child := identify(pid)) is not None]
+
+
+def descendants(identity: Identity) -> list[Identity]:
+    """Live processes below it, whatever their variables say."""
+    parents = {pid: int(fields[1]) for pid in _pids() if (fields := _stat(pid)) is not None}
+    below = {identity.pid}
+    while more := {pid for pid, parent in parents.items() if parent in below} - below:
+        below |= more
+    return [child for pid in below - {identity.pid} if (child := identify(pid)) is not None]
 
 
 def members(uid: str) -> list[Member]:
@@ -91,7 +127,7 @@ def send_signal(targets: Iterable[Identity], number: signal.Signals) -> None:
     for target in targets:
         try:
             descriptor = os.pidfd_open(target.pid)
-        except ProcessLookupError:
+        except (ProcessLookupError, OverflowError):
             continue
         try:
             if is_alive(target):
@@ -104,6 +140,16 @@ def send_signal(targets: Iterable[Identity], number: signal.Signals) -> None:
 
 def _pids() -> Iterator[int]:
     return (int(name) for name in os.listdir(_PROC) if name.isdecimal())
+
+
+def _stat(pid: int) -> list[str] | None:
+    """Fields of /proc/PID/stat from the state on, which is the first; starttime is the 20th (proc(5))."""
+    try:
+        text = (_PROC / str(pid) / "stat").read_text(errors="replace")
+    except OSError:
+        return None
+    # The name in brackets may hold anything.
+    return text[text.rindex(")") + 1 :].split() or None
 
 
 def _member(pid: int, uid: str) -> Member | None:
@@ -120,10 +166,26 @@ def _member(pid: int, uid: str) -> Member | None:
 def _environment(pid: int) -> dict[str, str]:
     """Variables that a process was started with; none when it is gone or another user's."""
     try:
-        block = os.fsdecode((_PROC / str(pid) / "environ").read_bytes())
+        block = os.fsdecode(_environment_block(_PROC / str(pid), pid))
     except OSError:
         return {}
     return dict(entry.split("=", 1) for entry in block.split("\0") if "=" in entry)
+
+
+def _environment_block(folder: Path, pid: int) -> bytes:
+    """Raises OSError when the process is gone, another user's, or a thread of the kernel, which has no program."""
+    block = (folder / "environ").read_bytes()
+    if block or not os.readlink(folder / "exe") or (identity := identify(pid)) in _bare or identity is None:
+        return block
+    deadline = time.monotonic() + _EXEC_SECONDS
+    while not block and time.monotonic() < deadline:
+        time.sleep(_EXEC_LOOK_SECONDS)
+        block = (folder / "environ").read_bytes()
+    if not block:
+        if len(_bare) >= _MOST_BARE:
+            _bare.clear()
+        _bare.add(identity)
+    return block
 
 
 def _same_path(one: str | None, other: str | None) -> bool:
@@ -131,5 +193,9 @@ def _same_path(one: str | None, other: str | None) -> bool:
 
 
 def _number(variables: dict[str, str], name: str) -> int:
-    text = variables.get(name, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= _DIGITS else 0
+    return whole_number(variables.get(name, "")) or 0
+
+
+def whole_number(text: str) -> int | None:
+    """The number that a text is, None when it is none, or none of ours."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _DIGITS else None

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from hedgerow_operator.adapters.local.errors import StateError
-from hedgerow_operator.adapters.local.files import write_whole
+from hedgerow_operator.adapters.local.files import read_bytes, write_whole
 from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.adapters.local.processes import Identity
 from hedgerow_operator.reconcile.ports import JobKey, Unreachable
@@ -37,9 +37,8 @@ def boottime() -> float:
 def read_record(path: Path) -> Record | None:
     """The record at ``path``, None when there is none."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Record)
-    except FileNotFoundError:
-        return None
+        data = read_bytes(path)
+        return None if data is None else msgspec.json.decode(data, type=Record)
     except OSError as error:
         raise StateError(f"{path} cannot be read: {error.strerror}; give another --state-dir") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -70,6 +69,13 @@ class Records:
         except OSError as error:
             raise Unreachable(f"{path} cannot be written: {error.strerror}") from None
         self._held.setdefault(key, {})[record.attempt] = record
+
+    def restore(self, key: JobKey) -> bool:
+        """Write again what somebody deleted; whether anything was. Raises Unreachable when the disk refuses."""
+        lost = [record for record in self.of(key) if not self._paths.record(key, record.attempt).exists()]
+        for record in lost:
+            self.write(key, record)
+        return bool(lost)
 
     def drop(self, key: JobKey, attempt: int) -> None:
         """Forget a placement that is gone."""

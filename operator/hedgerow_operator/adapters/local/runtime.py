@@ -5,10 +5,12 @@ between starting and recording one never starts it twice.
 """
 
 import asyncio
+import contextlib
 import errno
 import os
 import signal
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,8 @@ import msgspec
 from hedgerow_operator.adapters.local.archive import ensure_archive
 from hedgerow_operator.adapters.local.errors import StateError
 from hedgerow_operator.adapters.local.file_jobs import key_of
-from hedgerow_operator.adapters.local.files import read_text
+from hedgerow_operator.adapters.local.files import read_word
+from hedgerow_operator.adapters.local.healing import Healing
 from hedgerow_operator.adapters.local.launch import SHELL, checkpoint_directory, command_line, launcher_environment
 from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.adapters.local.processes import (
@@ -30,6 +33,7 @@ from hedgerow_operator.adapters.local.processes import (
     members,
     send_signal,
     strangers,
+    whole_number,
 )
 from hedgerow_operator.adapters.local.records import Record, Records, boottime
 from hedgerow_operator.adapters.local.seen import placement_seen
@@ -41,6 +45,13 @@ from hedgerow_operator.reconcile.ports import JobKey, Refused, Unreachable
 
 # What a launcher needs beyond the ranks' grace to end by itself.
 _LAUNCHER_SECONDS = 10.0
+# Longest time in which killed processes must be gone; one that is caught in the kernel stays longer.
+_KILL_SECONDS = 10.0
+_KILL_LOOK_SECONDS = 0.02
+# So many looks in a row must find nothing alive: one may miss what is just being started.
+_QUIET_LOOKS = 2
+# A pipe or a link that somebody put in place of the log is refused; of a plain file the flags change nothing.
+_NEVER_WAITING = os.O_NONBLOCK | os.O_NOFOLLOW
 _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
@@ -59,6 +70,9 @@ class LocalRuntime:
         self._children: set[int] = set()
         self._watch = ProcessWatch()
         self._adopted: set[str] = set()
+        self._told: dict[tuple[str, int], set[Identity]] = {}
+        self._killed: set[str] = set()
+        self._healing = Healing(self._recorded, on_change)
 
     def check(self, job: TrainingJob) -> None:
         """Raises StateError when the job's files cannot be used, or an earlier job of its name still runs here."""
@@ -81,10 +95,27 @@ class LocalRuntime:
     def close(self) -> None:
         """Stop watching; launchers live on."""
         self._watch.close()
+        self._healing.close()
+
+    def restore(self, jobs: Iterable[TrainingJob]) -> bool:
+        """Write again what somebody deleted of the files of these jobs; whether anything was. Raises Unreachable."""
+        try:
+            restored = not self._archive.exists()
+            if restored:
+                self._archive = ensure_archive(self._paths)
+            for key in map(key_of, jobs):
+                if not self._paths.token(key).exists():
+                    self._ensure_token(key)
+                    restored = True
+                restored |= self._kept.restore(key)
+        except (OSError, StateError) as error:
+            raise Unreachable(str(error)) from None
+        return restored
 
     async def placements(self, job: TrainingJob) -> tuple[PlacementSeen, ...]:
         """See Runtime. Like a kubelet it also ends what was begun: creations cut short, removals past their grace."""
         self._reap()
+        self._healing.follow(job)
         found = await self._members(job)
         self._adopt(job, found)
         return tuple(seen for record in self._records(job) if (seen := self._look(job, record, found)) is not None)
@@ -93,7 +124,7 @@ class LocalRuntime:
         """See Runtime. There is no other machine to exclude this one for."""
         if any(record.attempt == attempt for record in self._records(job)):
             return
-        ensure_token(self._paths, key_of(job))
+        self._ensure_token(key_of(job))
         for worker in range(job.spec.workers):
             self._paths.exit_code(key_of(job), attempt, worker).unlink(missing_ok=True)
         record = Record(
@@ -116,7 +147,8 @@ class LocalRuntime:
         found = [member for member in await asyncio.to_thread(members, job.metadata.uid) if member.placement == attempt]
         forced = {index for index in range(record.workers) if f"worker-{index}" in force}
         if record.asked is None:
-            send_signal([member.identity for member in found if not member.is_rank], signal.SIGTERM)
+            self._told[job.metadata.uid, attempt] = set()
+            self._tell(job, attempt, found)
             record = msgspec.structs.replace(record, asked=boottime())
             self._kept.write(key_of(job), record)
             asyncio.get_running_loop().call_later(_patience(job), self._on_change, key_of(job))
@@ -127,7 +159,11 @@ class LocalRuntime:
         alive = self._alive(record, found)
         if record.asked is not None and not alive:
             self._kept.drop(key_of(job), record.attempt)
+            self._told.pop((record.uid, record.attempt), None)
+            self._healing.forget(record)
             return None
+        if record.asked is not None:
+            self._tell(job, record.attempt, found or ())
         if record.asked is not None and boottime() - record.asked >= _patience(job):
             doomed = [member.identity for member in found or () if member.placement == record.attempt]
             send_signal(doomed, signal.SIGKILL)
@@ -135,12 +171,31 @@ class LocalRuntime:
             record, started = self._complete(job, record, alive)
             alive |= started
         self._watch_all(job, record)
-        return placement_seen(record, alive, self._exit_codes(job, record), self._clock())
+        codes = self._exit_codes(job, record)
+        return placement_seen(record, alive, codes, self._clock(), self._healing.ended(record))
 
-    async def kill(self, job: TrainingJob) -> None:
-        """End every process of the job at once."""
-        found = await asyncio.to_thread(members, job.metadata.uid)
-        send_signal([member.identity for member in found], signal.SIGKILL)
+    def _tell(self, job: TrainingJob, attempt: int, found: Iterable[Member]) -> None:
+        """Ask the launchers to end their ranks and themselves, each once: a second request means without grace."""
+        told = self._told.get((job.metadata.uid, attempt))
+        if told is None:  # an earlier controller asked
+            return
+        launchers = {member.identity for member in found if member.placement == attempt and not member.is_rank} - told
+        send_signal(launchers, signal.SIGTERM)
+        # A stopped process acts on TERM only when it is continued.
+        send_signal(launchers, signal.SIGCONT)
+        told |= launchers
+
+    async def kill(self, job: TrainingJob) -> list[int]:
+        """End every process of the job at once, and start none any more; the pids that would not go."""
+        self._killed.add(job.metadata.uid)
+        deadline, quiet = time.monotonic() + _KILL_SECONDS, 0
+        while True:
+            found = await asyncio.to_thread(members, job.metadata.uid)
+            send_signal([member.identity for member in found], signal.SIGKILL)
+            quiet = 0 if found else quiet + 1
+            if quiet >= _QUIET_LOOKS or time.monotonic() >= deadline:
+                return [member.identity.pid for member in found]
+            await asyncio.sleep(_KILL_LOOK_SECONDS)
 
     async def _members(self, job: TrainingJob) -> list[Member] | None:
         """Every live process of the job; None: all launchers live, so nobody has to look through all processes."""
@@ -196,6 +251,8 @@ class LocalRuntime:
     def _start(self, job: TrainingJob, attempt: int, worker: int) -> Identity:
         assert job.spec.local is not None
         key = key_of(job)
+        if job.metadata.uid in self._killed:
+            raise Unreachable(f"worker {worker} is not started: the job is being killed")
         if not os.path.isdir(job.spec.local.working_dir):
             raise Refused(f"worker {worker} cannot be started: there is no directory {job.spec.local.working_dir}")
         # Descriptors close themselves at exec; until then the child holds the lock on the state directory.
@@ -217,11 +274,22 @@ class LocalRuntime:
         return identify(pid) or Identity(pid, 0)
 
     def _exit_codes(self, job: TrainingJob, record: Record) -> dict[int, int]:
-        texts = {
-            worker: read_text(self._paths.exit_code(key_of(job), record.attempt, worker))
+        codes = {
+            worker: whole_number(read_word(self._paths.exit_code(key_of(job), record.attempt, worker)))
             for worker in range(record.workers)
         }
-        return {worker: int(text) for worker, text in texts.items() if text is not None and text.strip().isdigit()}
+        return {worker: code for worker, code in codes.items() if code is not None}
+
+    def _ensure_token(self, key: JobKey) -> None:
+        try:
+            ensure_token(self._paths, key)
+        except (OSError, UnicodeDecodeError) as error:
+            raise Unreachable(f"{self._paths.token(key)} cannot be used ({error})") from None
+
+    def _recorded(self, job: TrainingJob) -> list[Record]:
+        with contextlib.suppress(Unreachable):
+            return [record for record in self._records(job) if record.boot == self._boot]
+        return []
 
     def _watch_all(self, job: TrainingJob, record: Record) -> None:
         key = key_of(job)
@@ -230,7 +298,15 @@ class LocalRuntime:
                 self._watch.add(launcher, lambda: self._on_change(key))
 
     def _reap(self) -> None:
-        self._children = {pid for pid in self._children if os.waitpid(pid, os.WNOHANG)[0] == 0}
+        self._children = {pid for pid in self._children if not _has_ended(pid)}
+
+
+def _has_ended(pid: int) -> bool:
+    """Whether a child has; it is then reaped."""
+    try:
+        return os.waitpid(pid, os.WNOHANG)[0] != 0
+    except ChildProcessError:
+        return True
 
 
 def _patience(job: TrainingJob) -> float:
@@ -241,6 +317,6 @@ def _standard_streams(log: Path) -> list[tuple[Any, ...]]:
     """File actions of posix_spawn: nothing to read, everything written is appended to ``log``."""
     return [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644),
+        (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NEVER_WAITING, 0o644),
         (os.POSIX_SPAWN_DUP2, 1, 2),
     ]

@@ -1,28 +1,35 @@
 """What a placement of local processes looks like to the decisions. Pure."""
 
 from collections.abc import Mapping, Set
+from types import MappingProxyType
 
 from hedgerow_operator.adapters.local.launch import LOOPBACK
 from hedgerow_operator.adapters.local.records import Record
 from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_RUNNING, WORKER_SUCCEEDED, PlacementSeen, WorkerSeen
 
+_NOTHING: Mapping[int, str] = MappingProxyType({})
 _SIGNALLED = 128  # POSIX shells: exit code of a process that a signal ended is 128 + its number
 
 
-def placement_seen(record: Record, alive: Set[int], exit_codes: Mapping[int, int], now: float) -> PlacementSeen:
-    """alive: workers of which any process lives. exit_codes: of launchers that have ended. now: wall time."""
+def placement_seen(
+    record: Record, alive: Set[int], exit_codes: Mapping[int, int], now: float, ended: Mapping[int, str] = _NOTHING
+) -> PlacementSeen:
+    """alive: workers of which any process lives. exit_codes: of launchers that have ended. now: wall time.
+    ended: why we ended the launcher of a worker ourselves.
+    """
     age = max(0.0, now - record.created)
     workers = tuple(
-        _worker(record, index, index in alive, exit_codes.get(index), age) for index in range(record.workers)
+        _worker(record, index, index in alive, exit_codes.get(index), age, ended.get(index, ""))
+        for index in range(record.workers)
     )
     phases = {worker.phase for worker in workers}
-    ended = "" if alive else (WORKER_SUCCEEDED if phases == {WORKER_SUCCEEDED} else WORKER_FAILED)
+    result = "" if alive else (WORKER_SUCCEEDED if phases == {WORKER_SUCCEEDED} else WORKER_FAILED)
     return PlacementSeen(
-        attempt=record.attempt, workers=workers, removing=record.asked is not None, ended=ended, age_seconds=age
+        attempt=record.attempt, workers=workers, removing=record.asked is not None, ended=result, age_seconds=age
     )
 
 
-def _worker(record: Record, index: int, alive: bool, code: int | None, age: float) -> WorkerSeen:
+def _worker(record: Record, index: int, alive: bool, code: int | None, age: float, why: str) -> WorkerSeen:
     phase = WORKER_RUNNING if alive else WORKER_SUCCEEDED if code == 0 else WORKER_FAILED
     # No node: there is no other machine to go to, so this one must never be avoided.
     return WorkerSeen(
@@ -33,7 +40,7 @@ def _worker(record: Record, index: int, alive: bool, code: int | None, age: floa
         terminating=record.asked is not None,
         running_seconds=age if alive else None,
         exit_code=None if alive else code,
-        exit_reason=_reason(code) if phase == WORKER_FAILED else "",
+        exit_reason=(why or _reason(code)) if phase == WORKER_FAILED else "",
     )
 
 

@@ -5,14 +5,14 @@ import secrets
 from collections.abc import Callable
 
 from hedgerow.wire import Report
-from hedgerow_operator.adapters.local.files import read_text, write_whole
+from hedgerow_operator.adapters.local.files import read_text, read_word, write_whole
 from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.reconcile.ports import JobKey
 from hedgerow_operator.server.auth import Denied
 
 
 def ensure_token(paths: StatePaths, key: JobKey) -> str:
-    """The job's token; made when there is none."""
+    """The job's token; made when there is none. Raises OSError, UnicodeDecodeError."""
     path = paths.token(key)
     token = (read_text(path) or "").strip()
     if not token:
@@ -31,10 +31,10 @@ class TokenFiles:
     async def check(self, token: str | None, report: Report) -> None:
         """See server.auth.Authenticator."""
         key = self._key_of(report.job.uid)
-        expected = None if key is None else read_text(self._paths.token(key))
+        expected = "" if key is None else read_word(self._paths.token(key))
         # Bytes of a header that are no text arrive as lone surrogates.
         given = (token or "").encode(errors="surrogateescape")
-        if not given or not expected or not hmac.compare_digest(given, expected.strip().encode()):
+        if not given or not expected or not hmac.compare_digest(given, expected.encode()):
             raise Denied("the token is not the one of the job that the report names")
         if key != JobKey(report.job.namespace, report.job.name):
             raise Denied("the report names one job by its uid and another by its name", identified=True)
