@@ -6,9 +6,10 @@ import errno
 import os
 import random
 import socket
+import sys
 import tempfile
 import time
-from typing import Dict, Optional
+from typing import Dict, List, Optional
 
 from hedgerow import environment
 
@@ -71,6 +72,17 @@ def given_environment() -> Dict[str, str]:
     if environment.PRELOAD in given:
         given["LD_PRELOAD"] = given.pop(environment.PRELOAD)
     return given
+
+
+def own_python() -> List[str]:
+    """The words that start this Python once more, before a script: with its options, and with its loader where it was
+    started by one.
+    """
+    with open("/proc/self/cmdline", "rb") as file:
+        words = [os.fsdecode(word) for word in file.read().split(b"\0")]
+    if sys.argv[0] in words[1:]:
+        return words[: words.index(sys.argv[0], 1)]
+    return [sys.executable] + (["-E"] if sys.flags.ignore_environment else [])
 
 
 def free_space(preferred: str) -> Optional[str]:

@@ -7,11 +7,10 @@ import os
 import select
 import signal
 import subprocess
-import sys
 import time
 from typing import Any, List, Optional
 
-from hedgerow import kernel
+from hedgerow import kernel, machine
 from hedgerow.log import say
 from hedgerow.logs.observation import Observation
 from hedgerow.pattern_worker import HEADER, LIMIT_SECONDS
@@ -86,9 +85,8 @@ class PatternProcess:
         process.returncode = 0
 
     def _start(self) -> Any:
-        flags = ["-E"] if sys.flags.ignore_environment else []
         process = subprocess.Popen(
-            [sys.executable, *flags, "-c", _MAIN, self._archive],
+            machine.own_python() + ["-c", _MAIN, self._archive],
             # Without our own variables: whoever looks for the processes of a job must not take it for one.
             env={name: value for name, value in os.environ.items() if not name.startswith("HEDGEROW_")},
             stdin=subprocess.PIPE,

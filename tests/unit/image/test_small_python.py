@@ -36,6 +36,11 @@ def run(launcher: Path, environment: Mapping[str, str], *command: str) -> str:
     return done.stdout
 
 
+def python(launcher: Path) -> list[str]:
+    """The small Python, as the launcher is started with it."""
+    return [word.replace("/hedgerow/", f"{launcher}/") for word in LAUNCHER[: LAUNCHER.index("utf8") + 1]]
+
+
 def hostile(folder: Path) -> dict[str, str]:
     """An image's environment that would break any Python that heeds it."""
     (folder / "json.py").write_text("raise SystemExit('the json of the image')\n")
@@ -67,10 +72,17 @@ def test_a_script_on_the_images_python_has_the_rank_library_and_its_own_start_up
     assert told.splitlines() == ["start-up code of the image", f"{launcher}/hedgerow.pyz/hedgerow/__init__.py"]
 
 
+def test_the_process_that_reads_by_a_log_pattern_runs_on_it_too(launcher: Path) -> None:
+    archive = str(launcher / "hedgerow.pyz")
+    read = "PatternProcess('(?P<step>[0-9]+)', sys.argv[1]).stream().feed(b'7 of 9\\n')"
+    script = f"import sys; sys.path.insert(0, sys.argv[1]); from hedgerow.pattern_process import *; print({read})"
+    done = subprocess.run([*python(launcher), "-c", script, archive], env={}, capture_output=True, text=True)
+    assert "step=7" in done.stdout, done.stderr
+
+
 def test_it_needs_no_library_from_outside(launcher: Path) -> None:
-    script = "import re; print(*sorted(set(re.findall('/\\S+[.]so\\S*', open('/proc/self/maps').read()))))"
-    start = [word.replace("/hedgerow/", f"{launcher}/") for word in LAUNCHER[: LAUNCHER.index("utf8") + 1]]
-    done = subprocess.run([*start, "-c", f"import ssl, ctypes, socket; {script}"], capture_output=True, text=True)
+    script = "import re, ssl, ctypes, socket; print(*sorted(set(re.findall('/\\S+[.]so\\S*', open('/proc/self/maps').read()))))"
+    done = subprocess.run([*python(launcher), "-c", script], capture_output=True, text=True)
     assert done.stdout.split(), done.stderr
     assert [path for path in done.stdout.split() if not path.startswith(str(launcher))] == []
 
