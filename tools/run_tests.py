@@ -50,12 +50,16 @@ def needs_cluster(path: str) -> bool:
 
 
 def command(part: Part, processors: int) -> list[str]:
-    """The pytest command of one part. Tests of one cluster share it, so only the others run side by side."""
+    """The pytest command of one part. Tests of one cluster share it, so only the others run side by side.
+
+    Those with real processes mostly wait: they come first, and there is one worker more than processors.
+    """
     pytest = [sys.executable, "-m", "pytest", *part.paths]
     if part.in_cluster:
         return [*TESTBED, "run", "--", *pytest]
     several = any((ROOT / path).is_dir() for path in part.paths)
-    return [*pytest, "-n", str(processors), "--dist", "loadfile"] if several and processors > 1 else pytest
+    side_by_side = ["-n", str(processors + 1), "--dist", "loadfile", "--no-loadscope-reorder"]
+    return [*pytest, *side_by_side] if several else pytest
 
 
 def prepare() -> bool:

@@ -62,9 +62,9 @@ def test_tests_of_a_cluster_run_through_the_testbed_and_one_after_the_other() ->
     assert "-n" not in command
 
 
-def test_a_folder_of_other_tests_runs_on_all_processors() -> None:
+def test_a_folder_of_other_tests_runs_on_all_processors_with_one_worker_more_for_those_that_wait() -> None:
     command = run_tests.command(run_tests.Part(["tests/unit"], in_cluster=False), processors=8)
-    assert command[command.index("-n") + 1] == "8"
+    assert command[command.index("-n") + 1] == "9"
 
 
 def test_a_part_whose_preparation_fails_has_failed() -> None:
