@@ -81,7 +81,8 @@ def test_the_process_that_reads_by_a_log_pattern_runs_on_it_too(launcher: Path) 
 
 
 def test_it_needs_no_library_from_outside(launcher: Path) -> None:
-    script = "import re, ssl, ctypes, socket; print(*sorted(set(re.findall('/\\S+[.]so\\S*', open('/proc/self/maps').read()))))"
+    files = "set(re.findall('/\\\\S+[.]so\\\\S*', open('/proc/self/maps').read()))"
+    script = f"import re, ssl, ctypes, socket; print(*sorted({files}))"
     done = subprocess.run([*python(launcher), "-c", script], capture_output=True, text=True)
     assert done.stdout.split(), done.stderr
     assert [path for path in done.stdout.split() if not path.startswith(str(launcher))] == []
