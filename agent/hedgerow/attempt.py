@@ -64,6 +64,7 @@ class Attempt:
         self._asked = 0.0
         self._suspects: Set[int] = set()
         self._dump_until = 0.0
+        self._dumped: Optional[float] = None
         self._recorders: Optional[RecorderReader] = None
         self._pattern: Optional[PatternProcess] = None
 
@@ -108,7 +109,7 @@ class Attempt:
 
     def dump(self, now: float) -> None:
         """Take stacks of every rank for a short while, and have their flight recorders dumped."""
-        self._dump_until = now + DUMP_SECONDS
+        self._dump_until, self._dumped = now + DUMP_SECONDS, now
         for rank in self.ranks:
             if not rank.exited and rank.recorder.ask():
                 self._expect_dump(rank)
@@ -177,6 +178,10 @@ class Attempt:
         for rank in self.ranks:
             durations.merge(total, rank.progress.histograms)
         return total
+
+    def dump_age(self, now: float) -> Optional[float]:
+        """Seconds since the last dump; None before the first."""
+        return None if self._dumped is None else max(0.0, now - self._dumped)
 
     def unread_output_bytes(self) -> int:
         """Output of the ranks here that came too fast to be read for progress."""

@@ -35,6 +35,12 @@ class RankLog:
         # The streams of which the newest output stayed unread, and how much in all.
         self.gaps: Set[int] = set()
         self.unread_bytes = 0
+        self.unread_at: Optional[float] = None  # CLOCK_MONOTONIC, seconds
+
+    def leave_unread(self, amount: int) -> None:
+        """So many bytes will not be read."""
+        self.unread_bytes += amount
+        self.unread_at = time.monotonic()
 
     def read(self, stream: int, time_ns: int, data: bytes) -> None:
         """Take in what was written to ``stream``. Called on the reading thread."""
@@ -75,7 +81,7 @@ class LogReader(threading.Thread):
     def offer(self, log: RankLog, stream: int, data: bytes) -> None:
         """Hand ``data`` over, or note that it stays unread. Never waits."""
         if self._offered - self._read + len(data) > self._limit:
-            log.unread_bytes += len(data)
+            log.leave_unread(len(data))
             if stream in log.gaps:
                 return
             log.gaps.add(stream)
@@ -94,6 +100,6 @@ class LogReader(threading.Thread):
             try:
                 log.read(stream, time_ns, data)
             except Exception:  # noqa: BLE001 (what breaks a reader costs those lines only)
-                log.unread_bytes += len(data)
+                log.leave_unread(len(data))
             self._read += len(data)
             time.sleep(min(_LONGEST_REST_SECONDS, _REST_PER_WORK * (time.monotonic() - began)))

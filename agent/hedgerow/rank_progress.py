@@ -66,6 +66,11 @@ class RankProgress:
         """Time in collectives as the rank measured it."""
         return communication_report(self._values(), time.monotonic_ns())
 
+    def unread_age(self) -> Optional[float]:
+        """Seconds since output came too fast to be read; None: it never did."""
+        unread_at = self._log.unread_at if self._log is not None else None
+        return None if unread_at is None else max(0.0, time.monotonic() - unread_at)
+
     def unread_bytes(self) -> int:
         """Output that came too fast to be read."""
         return self._log.unread_bytes if self._log is not None else 0

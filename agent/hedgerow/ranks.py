@@ -160,6 +160,9 @@ class Rank:
             memory_bytes=self._memory,
             communication=self._communication(now),
             collectives=self.recorder.digest,
+            collectives_age=self.recorder.digest_age(),
+            records=not self.exited and self.recorder.listens(),
+            output_unread_age=self.told.unread_age(),
         )
 
     def kill_group(self) -> None:

@@ -10,6 +10,7 @@ import contextlib
 import io
 import os
 import queue
+import stat
 import threading
 import time
 import weakref
@@ -59,6 +60,7 @@ class RankRecorder:
         self._pipe = "%s%d.pipe" % (variables.get(_PIPE_FILE, ""), rank)
         self._read: Optional[_Version] = None
         self._new = False
+        self._written = 0.0
         self._pid: Optional[int] = None
         folder = inspector_folder(variables)
         self._inspector = RankInspector(folder) if folder is not None else None
@@ -77,6 +79,17 @@ class RankRecorder:
         finally:
             os.close(pipe)
         return True
+
+    def listens(self) -> bool:
+        """Whether torch waits for being asked."""
+        try:
+            return stat.S_ISFIFO(os.stat(self._pipe).st_mode)
+        except OSError:
+            return False
+
+    def digest_age(self) -> Optional[float]:
+        """Seconds since torch wrote what the digest tells; None without one."""
+        return None if self.digest is None else max(0.0, time.monotonic() - self._written)
 
     @property
     def has_dump(self) -> bool:
@@ -118,6 +131,8 @@ class RankRecorder:
         except (OSError, ValueError):
             reduced = None
         if reduced is not None:
+            # When the file was written says the wall clock; from here on counts one that nobody sets.
+            self._written = time.monotonic() - max(0.0, time.time() - version.modified_ns / 1e9)
             self.digest, self._new = reduced, True
         self._read = version
         return version

@@ -62,4 +62,5 @@ def build(
         ranks=attempt.reports(now),
         durations=attempt.histograms(),
         unread_output_bytes=attempt.unread_output_bytes(),
+        dump_age=attempt.dump_age(now),
     )

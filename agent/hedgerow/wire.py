@@ -122,6 +122,9 @@ class RankReport:
     memory_bytes: resident memory of the rank's process tree, what several processes share counted once.
     collectives: what torch's flight recorder held at the last ``dump``, or when torch dumped it by itself, reduced to
     where this rank is in each process group (``recorder_dump.expand`` gives torch's own form); None: nothing was read.
+    collectives_age: seconds since torch wrote them. records: the flight recorder listens for such a command.
+    output_unread_age: seconds since output of this rank was passed on but not read, because it came too fast; None: all
+    was read.
     """
 
     rank: int
@@ -146,6 +149,9 @@ class RankReport:
     memory_bytes: Optional[int] = None
     communication: Optional[CommunicationReport] = None
     collectives: Optional[Dict[str, Any]] = None
+    collectives_age: Optional[float] = None
+    records: bool = False
+    output_unread_age: Optional[float] = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -188,6 +194,7 @@ class Report:
     stop_cause: why the ranks of ``attempt`` are stopping or gone (Command, Fence, Signal, Ended).
     memory_limit_bytes: what the ranks of this worker may use together (cgroup), None: no limit is known.
     unread_output_bytes: output of the ranks that was passed on but not read for progress, because it came too fast.
+    dump_age: seconds since the last ``dump`` of this attempt was carried out; None: there was none.
     """
 
     job: JobRef
@@ -216,6 +223,7 @@ class Report:
     checkpoints: Optional[CheckpointScan] = None
     memory_limit_bytes: Optional[int] = None
     unread_output_bytes: int = 0
+    dump_age: Optional[float] = None
 
 
 @dataclasses.dataclass(frozen=True)

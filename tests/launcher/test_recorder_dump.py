@@ -42,6 +42,9 @@ def test_a_dump_tells_where_the_rank_is_in_each_group(launch: Launch, operator: 
     assert rank.collectives is not None
     assert [(entry["collective_seq_id"], entry["state"]) for entry in rank.collectives["entries"]] == [(41, "started")]
     assert rank.collectives["count"] == 41
+    assert rank.records
+    assert 0.0 <= (rank.collectives_age or 0.0) < 30.0
+    assert 0.0 <= (operator.of()[-1].dump_age or -1.0) < 30.0
 
 
 def test_a_dump_that_torch_made_before_the_end_is_told(launch: Launch, operator: OperatorDouble) -> None:

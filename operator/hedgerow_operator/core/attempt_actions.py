@@ -17,6 +17,7 @@ from hedgerow_operator.core.plan import (
 )
 from hedgerow_operator.core.seen import WORKER_PENDING, WORKER_RUNNING, PlacementSeen
 from hedgerow_operator.core.step import ENDED, PLACING, REMOVING, RUNNING, STARTING, STOPPING, Context
+from hedgerow_operator.core.verdict import Kind
 
 # Workers of an ended job that do not leave by themselves (their launcher is not heard) are removed after this.
 LINGER_SECONDS = 60.0
@@ -60,6 +61,7 @@ def orders_for(context: Context) -> Orders:
         commands=dict.fromkeys(range(context.gang.workers), tuple(_commands(context))),
         stop_others=Command(kind=COMMAND_STOP, attempt=status.attempt, kill=True, reason=_REPLACED),
         deadlines=dict(context.early_limits),
+        spoken_for=live and context.gang.sums.speaks and context.early_verdict.kind is Kind.HEALTHY,
         interval_seconds=_interval(calm, float(context.job.spec.recovery.fence_seconds)),
     )
 

@@ -9,6 +9,7 @@ from hedgerow_operator.api.status import Incident
 from hedgerow_operator.core import phrases
 from hedgerow_operator.core.attempt_end import finished, succeed
 from hedgerow_operator.core.attempt_stop import begin_stop
+from hedgerow_operator.core.collectives import is_stale
 from hedgerow_operator.core.gang import Gang
 from hedgerow_operator.core.incidents import OBSERVE, action_words, incident_of, open_incident
 from hedgerow_operator.core.ledger import progress_seen
@@ -71,7 +72,7 @@ def _watch(context: Context, step: Step) -> Step:
 
 def _due(context: Context, verdict: Verdict) -> bool:
     """Whether it is time to act on a stall."""
-    if _stacks_may_come(context, verdict, context.deadlines):
+    if _stacks_may_come(context, verdict, context.deadlines) or _collectives_may_come(context, verdict):
         return False
     return verdict.decisive or patience_left(context, verdict) <= 0
 
@@ -84,6 +85,18 @@ def _stacks_may_come(context: Context, verdict: Verdict, limits: Mapping[str, fl
         return False
     named = frozenset(verdict.ranks)
     return any(rank.report.stack is None for rank in context.gang.live if not named or rank.rank in named)
+
+
+def _collectives_may_come(context: Context, verdict: Verdict) -> bool:
+    """Whether a flight recorder that listens has not told yet where its rank stands, and has had no time to."""
+    if verdict.reason == reasons.RANK_STOPPED or verdict.still_seconds >= (
+            context.deadlines.get(verdict.phase, 0.0) + 2 * STACK_SECONDS):
+        return False
+    gang = context.gang
+    waited_for = frozenset(worker for worker in gang.fresh
+                           if (report := gang.report(worker)) and (report.dump_age or 0.0) < STACK_SECONDS)
+    return any(rank.worker in waited_for and rank.report.records
+               and (rank.report.collectives is None or is_stale(rank.report)) for rank in gang.live)
 
 
 def _tell(context: Context, step: Step, still: Verdict) -> Step:

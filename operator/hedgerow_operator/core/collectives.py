@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from hedgerow.recorder_dump import expand
+from hedgerow.wire import RankReport
 from hedgerow_operator.core.activity import surely_idle
 from hedgerow_operator.core.attribution.fault_class import Confidence
 from hedgerow_operator.core.attribution.recorder.dump import RankDump
@@ -36,8 +37,17 @@ def nobody(live: Sequence[RankView]) -> Culprit | None:
     return Culprit(why=verdict.message, fault_class=verdict.fault_class)
 
 
+def is_stale(report: RankReport) -> bool:
+    """Whether what the flight recorder told is older than the standstill of its rank."""
+    if report.collectives is None or report.collectives_age is None or report.progress_age is None:
+        return False
+    return report.collectives_age > report.progress_age
+
+
 def _verdict(live: Sequence[RankView]) -> RecorderVerdict | None:
-    """None where fewer than two ranks have a dump."""
+    """None where fewer than two ranks have a dump, and where one is of a time when its rank still progressed."""
+    if any(is_stale(rank.report) for rank in live):
+        return None
     dumps = [dump for rank in live if rank.report.collectives and (dump := _dump(rank)) is not None]
     return judge_dumps(dumps) if len(dumps) > 1 else None
 

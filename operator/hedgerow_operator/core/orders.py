@@ -5,6 +5,7 @@ from hedgerow.wire import (
     COMMAND_FINISH,
     COMMAND_START,
     COMMAND_STOP,
+    PHASE_INIT,
     RANK_EXITED,
     STAGE_RUNNING,
     STAGE_STOPPED,
@@ -14,6 +15,10 @@ from hedgerow.wire import (
     Report,
 )
 from hedgerow_operator.core.plan import Orders
+from hedgerow_operator.core.rank_reports import tells
+
+# A standstill that goes on is looked at again this often.
+DUMP_AGAIN_SECONDS = 60.0
 
 
 def answer_for(orders: Orders, report: Report) -> Answer:
@@ -29,9 +34,16 @@ def answer_for(orders: Orders, report: Report) -> Answer:
     return Answer(
         current=current,
         interval_seconds=orders.interval_seconds,
-        deadlines=dict(orders.deadlines),
+        deadlines=_deadlines(orders, report),
         commands=due,
     )
+
+
+def _deadlines(orders: Orders, report: Report) -> dict[str, float]:
+    """Ranks that never tell their progress stay in ``init``: no launcher watches them while another's rank speaks for
+    them and is in time."""
+    silent = orders.spoken_for and not any(tells(rank) for rank in report.ranks)
+    return {phase: limit for phase, limit in orders.deadlines.items() if not (silent and phase == PHASE_INIT)}
 
 
 def _is_current(orders: Orders, report: Report) -> bool:
@@ -50,14 +62,16 @@ def _due(command: Command, report: Report) -> bool:
     if command.kind == COMMAND_STOP:
         return report.stage == STAGE_RUNNING and report.attempt <= command.attempt
     if command.kind == COMMAND_DUMP:
-        return report.attempt == command.attempt and _without_stacks(report)
+        return report.attempt == command.attempt and _not_dumped(report)
     return command.kind == COMMAND_FINISH and idle
 
 
-def _without_stacks(report: Report) -> bool:
-    """Whether stacks are missing: a launcher that has taken them is not asked at every report."""
+def _not_dumped(report: Report) -> bool:
+    """Whether stacks are missing, or the flight recorders were not asked for long: not at every report."""
     if report.stage != STAGE_RUNNING:
         return False
+    if report.dump_age is None or report.dump_age >= DUMP_AGAIN_SECONDS:
+        return True
     return any(rank.stack is None and rank.state != RANK_EXITED for rank in report.ranks)
 
 

@@ -45,6 +45,7 @@ class Orders(Struct, frozen=True, kw_only=True):
     attempt: the attempt whose launchers are current, 0: none is. fenced: newest attempt that is fenced (it and all
     older are answered stop). commands: worker index of the current placement -> commands.
     stop_others: the command for launchers of any other placement. deadlines, interval_seconds: as wire.Answer.
+    spoken_for: the lines of some rank tell the progress of all, and are in time.
     """
 
     placement: int
@@ -54,6 +55,7 @@ class Orders(Struct, frozen=True, kw_only=True):
     stop_others: Command | None = None
     deadlines: dict[str, float] = {}
     interval_seconds: float = CALM_INTERVAL_SECONDS
+    spoken_for: bool = False
 
 
 class Plan(Struct, frozen=True, kw_only=True):

@@ -13,7 +13,8 @@ from hedgerow_operator.core.activity import ENOUGH_SHARE, Computing, computing, 
 from hedgerow_operator.core.attribution.fault_class import FaultClass
 from hedgerow_operator.core.culprit import Culprit, find_culprit
 from hedgerow_operator.core.gang import Gang, RankView
-from hedgerow_operator.core.rank_reports import STOPPED_STATES
+from hedgerow_operator.core.rank_reports import SOURCE_LOG, STOPPED_STATES
+from hedgerow_operator.core.stall_class import class_of_standstill
 
 # Without a measurable second evidence the deadline must be passed this many times over.
 UNMEASURED_FACTOR = 3.0
@@ -21,6 +22,7 @@ UNMEASURED_FACTOR = 3.0
 # ranks that wait for each other are never more than one apart.
 ALONE_FACTOR = 5.0
 ALONE_STEPS = 2
+MOST_CLASSED = 64
 
 _BY_PHASE = {PHASE_INIT: reasons.STARTUP_TIMEOUT, PHASE_ENDING: reasons.ENDING_TIMEOUT}
 
@@ -80,7 +82,18 @@ def judge(
             reason=reasons.NOT_MEASURED,
             message="no rank has ever reported progress: call hedgerow.beat(step=…) in the training loop",
         )
+    unread = [rank for rank in live if _unread(rank, deadlines)] if gang.sums.speaks else []
+    if unread:
+        names = phrases.ranks(rank.rank for rank in unread)
+        return Verdict(kind=Kind.NOT_MEASURED, reason=reasons.NOT_MEASURED,
+                       message=f"the output of {names} came too fast to be read, so that it says nothing of progress")
     return _all_overdue(gang, deadlines, unmeasured_factor)
+
+
+def _unread(rank: RankView, deadlines: Mapping[str, float]) -> bool:
+    """Whether its lines tell the progress, and within the last deadline some of them were not read."""
+    age = rank.report.output_unread_age
+    return rank.report.source == SOURCE_LOG and age is not None and age <= _limit(rank, deadlines)
 
 
 def _all_past(gang: Gang, deadlines: Mapping[str, float], factor: float = 1.0) -> bool:
@@ -245,7 +258,9 @@ def _stalled(
         evidence=evidence,
         decisive=culprit.decisive,
         factor=factor,
-        fault_class=culprit.fault_class,
+        # Of thousands that stand alike, some tell as much as all.
+        fault_class=culprit.fault_class if culprit.fault_class is not FaultClass.UNKNOWN
+        else class_of_standstill((guilty or still)[:MOST_CLASSED]),
         phase=latest.report.phase,
         still_seconds=latest.report.progress_age or 0.0,
     )

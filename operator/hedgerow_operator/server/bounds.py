@@ -13,7 +13,7 @@ MAX_BUCKET = 256
 _OF_REPORT = ("placement", "attempt", "seq", "free_port", "master_port", "memory_limit_bytes", "unread_output_bytes")
 _OF_RANK = ("pid", "exit_code", "exit_signal", "beats", "step", "memory_bytes")
 _OF_CHECKPOINT = ("step", "size")
-_SECONDS_OF_RANK = ("progress_age", "exit_age", "step_seconds")
+_SECONDS_OF_RANK = ("progress_age", "exit_age", "step_seconds", "collectives_age", "output_unread_age")
 _SECONDS_OF_ACTIVITY = ("cpu_seconds", "cpu_share", "idle_seconds", "io_idle_seconds", "stack_unchanged_seconds")
 _SECONDS_OF_COMMUNICATION = ("seconds_per_step", "share", "age")
 
@@ -45,6 +45,7 @@ def _excess_of_place(report: Report) -> str | None:
 
 def _excesses(report: Report) -> Iterator[str]:
     yield from _in_seconds("sent_monotonic", report.sent_monotonic)
+    yield from _in_seconds("dump_age", report.dump_age)
     yield from _in_seconds("sent_wall", report.sent_wall, MAX_COUNT)
     yield from _counts(report, _OF_REPORT)
     yield from _of_durations(report.durations)

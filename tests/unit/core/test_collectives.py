@@ -35,6 +35,8 @@ NAMED: dict[str, tuple[list[RankReport], tuple[int, ...], bool]] = {
     "the rank that never joined": (standing(9, 9, 8, 9), (2,), True),
     "two that never joined": (standing(9, 8, 8, 9), (1, 2), True),
     "nobody, when everyone has joined": (standing(9, 9, 9, 9), (), False),
+    "the rank that never joined, by dumps of the standstill": (standing(9, 9, 8, 9, collectives_age=2.0), (2,), True),
+    "nobody, by dumps that are older than the standstill": (standing(9, 9, 8, 9, collectives_age=300.0), (), False),
     "nobody, where only one rank has a recorder": (standing(9, None, None, None), (), False),
 }
 

@@ -44,6 +44,38 @@ def test_of_its_commands(case: str) -> None:
     assert [command.kind for command in answer_for(orders, report).commands] == told
 
 
+DUMPS: dict[str, tuple[dict[str, Any], float | None, list[str]]] = {
+    "one that has never dumped": ({"stack": "stack"}, None, ["dump"]),
+    "one that has just dumped, and has its stacks": ({"stack": "stack"}, 1.0, []),
+    "one that has just dumped, and lacks a stack": ({}, 1.0, ["dump"]),
+    "one that has dumped a while ago": ({"stack": "stack"}, 61.0, ["dump"]),
+}
+
+
+@pytest.mark.parametrize("case", DUMPS)
+def test_is_asked_for_a_dump_of(case: str) -> None:
+    fields, age, told = DUMPS[case]
+    report = make_report(make_rank(0, **fields), attempt=2, dump_age=age)
+    orders = Orders(placement=1, attempt=2, commands={0: (DUMP,)})
+    assert [command.kind for command in answer_for(orders, report).commands] == told
+
+
+MUTE: dict[str, Any] = {"source": None, "beats": 0, "step": None, "phase": "init"}
+WATCHED: dict[str, tuple[dict[str, Any], bool, list[str]]] = {
+    "ranks that tell nothing while another's lines speak for them": (MUTE, True, ["step"]),
+    "ranks that tell nothing, and nobody speaks in time": (MUTE, False, ["init", "step"]),
+    "ranks that tell by themselves": ({}, True, ["init", "step"]),
+}
+
+
+@pytest.mark.parametrize("case", WATCHED)
+def test_which_phases_are_watched_of(case: str) -> None:
+    fields, spoken_for, phases = WATCHED[case]
+    orders = Orders(placement=1, attempt=2, deadlines={"init": 60.0, "step": 10.0}, spoken_for=spoken_for)
+    answer = answer_for(orders, make_report(make_rank(4, **fields), make_rank(5, **fields), attempt=2))
+    assert sorted(answer.deadlines) == phases
+
+
 CURRENT: dict[str, tuple[dict[str, Any], dict[str, Any], bool, list[str]]] = {
     "the current attempt may go on": ({}, {}, True, []),
     "an older attempt is stopped": ({}, {"attempt": 1}, False, ["stop"]),

@@ -2,6 +2,9 @@
 
 import pytest
 
+from hedgerow.wire import RankReport
+from hedgerow_operator.core.gang import Gang
+from hedgerow_operator.core.rank_reports import with_progress_of
 from hedgerow_operator.core.verdict import Kind, judge
 from tests.unit.core.builders import exited, frozen, make_gang, make_rank, stack
 
@@ -66,6 +69,27 @@ def test_a_stall_says_what_progressed_last_and_what_is_unusual() -> None:
     assert verdict.evidence[-1] == (
         "rank 2 has used no CPU for 30 s, waits in futex (state S), its stack has not changed for 20 s"
     )
+
+
+UNREAD = {
+    "output that came too fast a moment ago": (3.0, Kind.NOT_MEASURED),
+    "output that came too fast before the deadline began": (25.0, Kind.STALLED),
+    "output that was all read": (None, Kind.STALLED),
+}
+
+
+@pytest.mark.parametrize("case", UNREAD)
+def test_a_log_is_no_evidence_of_a_stall_after(case: str) -> None:
+    age, kind = UNREAD[case]
+    ranks = [frozen(0, source="Log", output_unread_age=age), *(frozen(rank, source=None, beats=0, step=None,
+                                                                      phase="init") for rank in (1, 2))]
+    verdict = judge(_spoken_for(*ranks), DEADLINES)
+    assert verdict.kind is kind
+
+
+def _spoken_for(*ranks: RankReport) -> Gang:
+    """A gang in which rank 0 prints for all."""
+    return make_gang(ranks[0], *(with_progress_of(rank, ranks[0]) for rank in ranks[1:]))
 
 
 CULPRITS = {
