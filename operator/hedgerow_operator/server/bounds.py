@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from hedgerow.wire import MAX_PHASE_NAME, MAX_PHASES, MAX_SECONDS, RankReport, Report
 from hedgerow_operator.api.spec import MAX_RANKS_PER_WORKER, MAX_WORKERS
+from hedgerow_operator.server.collective_bounds import excess_of_collectives
 
 # File systems keep times in at most 64 bits of seconds, and counts and sizes fit into as many.
 MAX_COUNT = 2**64
@@ -63,6 +64,8 @@ def _of_rank(rank: RankReport) -> Iterator[str]:
     for told, names in ((rank, _SECONDS_OF_RANK), (rank.activity, _SECONDS_OF_ACTIVITY)):
         for name in names:
             yield from _in_seconds(name, getattr(told, name))
+    if rank.collectives is not None and (beyond := excess_of_collectives(rank.collectives)) is not None:
+        yield f"collectives of rank {rank.rank} {beyond}"
     if rank.communication is not None:
         for name in _SECONDS_OF_COMMUNICATION:
             yield from _in_seconds(f"{name} of communication", getattr(rank.communication, name))
