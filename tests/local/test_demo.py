@@ -6,23 +6,22 @@ import time
 from pathlib import Path
 
 STORY = [
-    "rank 2 will take a lock that it already holds",
+    "at step 37 rank 2 takes a lock that it already holds",
+    "No process ends and no error is logged",
     "attempt 1: all 4 ranks run",
     "step 30: loss",
     "fault: rank 2 hangs at step 37",
     "STALLED (NoProgress). Guilty: rank 2. Evidence:",
     "never reached step 37",
-    "resume from",
-    "step-000020.safetensors (step 20)",
-    "passed over",
-    "attempt 2: all 4 ranks run",
+    "resume from checkpoints/step-000020.safetensors (step 20); passed over checkpoints/step-000030.safetensors",
+    "attempt 2: all 4 ranks run again",
     "attempt 2: 4 ranks, from step 20",
     "step 60: loss",
-    "succeeded",
-    "restarts                                 1",
-    "steps computed twice                     16",
+    "FINISHED: all ranks 0 to 3 finished with exit code 0, at step 60",
+    "restarts 1",
+    "steps computed twice 16",
     "from the hang to the verdict",
-    "goodput",
+    "time that went into new steps (goodput)",
     "Without Hedgerow",
 ]
 

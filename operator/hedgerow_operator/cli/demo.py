@@ -15,6 +15,8 @@ from hedgerow_operator.cli.output import write
 from hedgerow_operator.cli.views.story import Story
 from hedgerow_operator.reconcile.ports import JobKey
 
+# What earlier runs of the example leave beside it.
+_LEFT_BEHIND = shutil.ignore_patterns("__pycache__", "checkpoints", ".hedgerow")
 _JOB = JobKey("default", "quickstart")
 
 
@@ -22,12 +24,14 @@ def run_demo(state_dir: Path | None) -> int:
     """Run the example; the exit code."""
     folder = (state_dir or Path(tempfile.mkdtemp(prefix="hedgerow-demo-"))).absolute()
     example = folder / "quickstart"
+    paths = StatePaths(folder / "state")
+    if paths.object(_JOB).exists():
+        raise click.ClickException(f"a demo was run in {folder} already; give another --state-dir, or none")
     try:
-        shutil.copytree(find_example(), example, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(find_example(), example, dirs_exist_ok=True, ignore=_LEFT_BEHIND)
     except OSError as error:
         why = error.strerror or error
         raise click.ClickException(f"{folder} cannot be written to: {why}; give another --state-dir") from None
-    paths = StatePaths(folder / "state")
     story = Story(write, time.monotonic, paths.log(_JOB, 1, 0), paths.object(_JOB), example)
     story.begin()
     manifest = str(example / "trainingjob.yaml")

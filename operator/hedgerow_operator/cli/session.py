@@ -72,6 +72,7 @@ class Session:
         self._interrupted, self._interrupted_at = False, 0.0
         self._killed = asyncio.Event()
         self._hindrance = ""
+        self._faults: dict[JobKey, str] = {}
         self._restored = False
 
     async def run(self, jobs: Sequence[TrainingJob]) -> int:
@@ -208,7 +209,11 @@ class Session:
         self._look_at_all()
 
     def _failed(self, key: JobKey, error: Exception) -> None:
-        self._view.note(f"{key.namespace}/{key.name}: internal error, will try again: {type(error).__name__}: {error}")
+        """Say once what the next try will most likely say again."""
+        sentence = f"{key.namespace}/{key.name}: internal error, will try again: {type(error).__name__}: {error}"
+        if self._faults.get(key) != sentence:
+            self._faults[key] = sentence
+            self._view.note(sentence)
 
     def _heard(self, uid: str, seconds: float) -> None:
         key = self._jobs.key_of_uid(uid)

@@ -38,7 +38,7 @@ class Story:
 
     def begin(self) -> None:
         """Say what will be run."""
-        self._write(paragraph(INTRODUCTION.format(folder=self._example)) + "\n\n")
+        self._write(f"{paragraph(INTRODUCTION)}\n\n")
 
     def changed(self, job: TrainingJob) -> None:
         """See View."""
@@ -52,19 +52,23 @@ class Story:
             self._running_attempt = job.status.attempt
             if job.status.attempt > 1 and self._times.running is None:
                 self._times.running = self._clock()
-            self._say(f"attempt {job.status.attempt}: all {job.spec.ranks} ranks run")
+            self._say(f"attempt {job.status.attempt}: all {job.spec.ranks} ranks run{self._again(job)}")
 
     def moved(self, job: TrainingJob, phase: str) -> None:
         """See View."""
 
     def happened(self, job: TrainingJob, event: Event) -> None:
         """See View."""
-        if event.reason in (reasons.CHECKPOINT_CHOSEN, reasons.ATTEMPT_STARTED, reasons.RECOVERED):
+        if event.reason in (reasons.CHECKPOINT_CHOSEN, reasons.ATTEMPT_STARTED):
             self._say(event.message)
+        if event.reason == reasons.ALL_RANKS_FINISHED:
+            self.tick()
+            self._say(f"FINISHED: {event.message} with exit code 0, at step {job.status.step}")
 
     def note(self, sentence: str) -> None:
-        """See View."""
-        self._say(sentence)
+        """See View. Success is told already, and its figures follow."""
+        if not self._succeeded():
+            self._say(sentence)
 
     def tick(self) -> None:
         """See View. Shows what the ranks printed."""
@@ -76,8 +80,14 @@ class Story:
 
     def close(self) -> None:
         """See View."""
-        if self._job is not None and is_true(self._job.status.conditions, SUCCEEDED):
+        if self._job is not None and self._succeeded():
             self._write("\n" + summary(self._job, self._times, self._stored, self._example))
+
+    def _succeeded(self) -> bool:
+        return self._job is not None and is_true(self._job.status.conditions, SUCCEEDED)
+
+    def _again(self, job: TrainingJob) -> str:
+        return " again" if job.status.attempt > 1 else ""
 
     def _new_lines(self) -> list[str]:
         try:
@@ -91,5 +101,6 @@ class Story:
         return whole.decode(errors="replace").splitlines()
 
     def _say(self, text: str) -> None:
+        text = text.replace(f"{self._example}/", "")
         moment = f"{self._clock() - self._began:5.1f} s  "
         self._write(paragraph(text, first=moment, rest=" " * len(moment)) + "\n")

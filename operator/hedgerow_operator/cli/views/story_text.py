@@ -11,10 +11,14 @@ _WIDTH = 110
 _BULLET = "  - "
 
 INTRODUCTION = (
-    "Four ranks train a small network on this machine, in {folder}. They save a checkpoint every 10 steps.\n"
-    "In attempt 1, at step 37, rank 2 will take a lock that it already holds and never return; the other three will "
-    "wait for it inside the all-reduce. The newest checkpoint, step 30, will be left half written. No process ends and "
-    "no error is logged: without help it would stay like this for hours. Indented lines are what the ranks print."
+    "A training job hangs, and comes back by itself.\n"
+    "Four processes (ranks) train one small network on this machine. After each step they sum up what they learned, so "
+    "none goes on without the others. Every 10 steps they save a checkpoint. Two things go wrong, as they do in real "
+    "jobs:\n"
+    "  - at step 37 rank 2 takes a lock that it already holds and never returns; the other three wait for it\n"
+    "  - the newest checkpoint, of step 30, is left half written\n"
+    "No process ends and no error is logged: without help it would stay like this for hours. Nobody touches it from "
+    "here on. Indented lines are what the ranks print, the others are Hedgerow's."
 )
 
 # torch.distributed.init_process_group, PyTorch's documentation: the default timeout of a collective.
@@ -38,19 +42,20 @@ def verdict(incident: Incident) -> str:
     guilty = " and ".join(f"rank {rank}" for rank in incident.ranks) or "no single rank"
     evidence = [_BULLET + sentence for sentence in incident.evidence]
     return "\n".join(
-        [f"STALLED ({incident.reason}). Guilty: {guilty}. Evidence:", *evidence, f"Now: {incident.action}"]
+        [f"STALLED ({incident.reason}). Guilty: {guilty}. Evidence:", *evidence, f"What follows: {incident.action}"]
     )
 
 
 def summary(job: TrainingJob, times: Times, stored: Path, example: Path) -> str:
     """What it cost, and what it would have cost."""
     status = job.status
+    goodput = "not measured" if status.goodput_percent is None else f"{status.goodput_percent} %"
     rows = [
         ("restarts", str(status.restarts)),
-        ("steps computed twice", str(status.lost_steps)),
+        ("steps computed twice", f"{status.lost_steps}, those after the checkpoint"),
         ("from the hang to the verdict", _seconds(times.to_verdict)),
         (f"from the verdict to all {job.spec.ranks} ranks running", _seconds(times.to_running)),
-        ("goodput", "not measured" if status.goodput_percent is None else f"{status.goodput_percent} %"),
+        ("time that went into new steps (goodput)", goodput),
     ]
     width = max(len(name) for name, _ in rows)
     table = "\n".join(f"  {name.ljust(width)}  {value}" for name, value in rows)
@@ -62,15 +67,16 @@ def _without(job: TrainingJob) -> str:
     return (
         f"Without Hedgerow a PyTorch job stands still until a collective times out, by default after {_NCCL_MINUTES} "
         f"minutes with NCCL and {_GLOO_MINUTES} with other backends (torch.distributed.init_process_group, PyTorch "
-        f"documentation): at least {idle} rank-minutes here. Then it dies, names no rank, and somebody has to start it "
-        "again, from a checkpoint that is torn."
+        f"documentation): at least {idle} minutes of processors here. Then it dies, names no rank, and somebody has to "
+        "start it again, from a checkpoint that is torn."
     )
 
 
 def _next(stored: Path, example: Path) -> str:
     return (
-        f"The whole job object: {stored}\nYour own job: write a manifest like {example / 'trainingjob.yaml'} "
-        "and run `hedgerow local -f FILE`."
+        f"To look at: the script and the manifest in {example}, the whole job object in {stored}.\n"
+        f"To try it on a job of your own, write a manifest like {example / 'trainingjob.yaml'} and run "
+        "`hedgerow local -f FILE`."
     )
 
 
