@@ -10,8 +10,7 @@ from hedgerow_operator.core import phrases
 from hedgerow_operator.core.attempt_end import finished, succeed
 from hedgerow_operator.core.attempt_stop import begin_stop
 from hedgerow_operator.core.collectives import is_stale
-from hedgerow_operator.core.gang import Gang
-from hedgerow_operator.core.incidents import OBSERVE, action_words, incident_of, open_incident
+from hedgerow_operator.core.incidents import OBSERVE, action_words, incident_of, open_incident, stall_trouble
 from hedgerow_operator.core.ledger import progress_seen
 from hedgerow_operator.core.plan import Event
 from hedgerow_operator.core.step import RUNNING, Context, Step
@@ -52,7 +51,7 @@ def _watch(context: Context, step: Step) -> Step:
     """
     verdict = context.verdict
     if verdict.kind is Kind.STALLED and _due(context, verdict):
-        trouble = _stall_trouble(context.gang, verdict)
+        trouble = stall_trouble(context.gang, verdict)
         return _act(context, step, trouble, incident_of(context, trouble, verdict))
     still = standstill(context)
     if still is not None:
@@ -108,7 +107,7 @@ def _tell(context: Context, step: Step, still: Verdict) -> Step:
     wait = tells_in(context, still) if open_incident(context) is None else 0.0
     if wait > 0:
         return step.then(look_again=min(wait, look_again))
-    incident = incident_of(context, _stall_trouble(context.gang, still), still, left)
+    incident = incident_of(context, stall_trouble(context.gang, still), still, left)
     return step.then(*_alert(context, incident), incident=incident, look_again=look_again)
 
 
@@ -126,26 +125,13 @@ def _act(context: Context, step: Step, trouble: Trouble, incident: Incident) -> 
     stop = begin_stop(context, trouble, started=True)
     plan = stop.status.stopping
     told = open_incident(context) is not None
-    action = action_words(plan.action if plan else "", context.status)
+    action = action_words(context, plan) if plan else ""
     return step.then(
         *(event for event in stop.events if not (told and event.reason == trouble.reason)),
         attempt_stage=stop.status.attempt_stage,
         stopping=plan,
         excluded_nodes=stop.status.excluded_nodes,
         incident=msgspec.structs.replace(incident, action=action, act_at=context.moment),
-    )
-
-
-def _stall_trouble(gang: Gang, verdict: Verdict) -> Trouble:
-    named = frozenset(verdict.ranks)
-    nodes = {rank.node for rank in gang.ranks if rank.rank in named and rank.node} if named else set()
-    return Trouble(
-        reason=verdict.reason,
-        message=verdict.message,
-        ranks=verdict.ranks,
-        node=nodes.pop() if len(nodes) == 1 else "",
-        in_place=not gang.silent,
-        fault_class=verdict.fault_class,
     )
 
 

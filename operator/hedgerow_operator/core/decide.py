@@ -19,7 +19,7 @@ from hedgerow_operator.core.degraded import follow, ordered_by_alert
 from hedgerow_operator.core.durations import Learned, decode_learned, encode_learned, merge, observe, worth_storing
 from hedgerow_operator.core.early_watch import early_limits
 from hedgerow_operator.core.gang import Gang, gather
-from hedgerow_operator.core.ladder import FAIL, SUSPEND
+from hedgerow_operator.core.ladder import FAIL, SUSPEND, unexpired
 from hedgerow_operator.core.pause_deadlines import due_pause, with_due_pause, without_pauses
 from hedgerow_operator.core.plan import Event, Plan
 from hedgerow_operator.core.seen import Seen
@@ -71,7 +71,7 @@ def decide(job: TrainingJob, seen: Seen, now: float) -> Plan:
         early_limits=with_due_pause(early_limits(usual, job.spec.health, job.spec.ranks), due),
     )
     step = _ordered_stop(context) or ordered_by_alert(context) or _STAGES[job.status.attempt_stage](context)
-    step = follow(context, step)
+    step = _without_expired(context, follow(context, step))
     return Plan(
         status=summarize(context, step.status),
         actions=actions_for(context),
@@ -94,6 +94,14 @@ def refused(job: TrainingJob, message: str, now: float) -> Plan:
     )
     event = Event(reason=reasons.NO_VALID_PLACEMENT, message=message, warning=True)
     return Plan(status=summarize(context, status), orders=orders_for(context), events=(event,))
+
+
+def _without_expired(context: Context, step: Step) -> Step:
+    """An exclusion that is over is not listed any more. What is told of a job that has ended stays."""
+    kept = unexpired(step.status.excluded_nodes, context.now)
+    if step.status.attempt_stage == ENDED or kept == step.status.excluded_nodes:
+        return step
+    return step.then(excluded_nodes=kept)
 
 
 def _learn(stored: Learned, gang: Gang, signs: Signs | None) -> Learned:

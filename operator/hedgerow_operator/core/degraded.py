@@ -6,12 +6,13 @@ from hedgerow_operator.api import reasons
 from hedgerow_operator.api.conditions import FALSE, TRUE, UNKNOWN
 from hedgerow_operator.api.status import MAX_DEGRADATIONS, Degradation, TrainingJobStatus
 from hedgerow_operator.core.attempt_stop import begin_plain_stop
+from hedgerow_operator.core.incidents import OBSERVE
 from hedgerow_operator.core.ladder import FAIL
 from hedgerow_operator.core.plan import Event
 from hedgerow_operator.core.step import RUNNING, Context, Step
 from hedgerow_operator.core.watching.signs import Sign
 
-OBSERVE = "Observe"
+_PACE = (reasons.SLOWER_THAN_BASELINE, reasons.SLOWER_THAN_PEERS, reasons.COMMUNICATION_SLOW)
 # What most deserves the one line that a condition has.
 _WEIGHT = (
     reasons.METRIC_ALERT, reasons.MEMORY_GROWING, reasons.SLOWER_THAN_PEERS, reasons.COMMUNICATION_SLOW,
@@ -57,12 +58,12 @@ def _compare(context: Context, step: Step) -> Step:
     signs = context.seen.signs
     if signs is None:
         return step
-    now = {sign.name: sign for sign in signs.signs}
-    old = {entry.name: entry for entry in step.status.degradations}
+    now = {_trouble(sign.name): sign for sign in signs.signs}
+    old = {_trouble(entry.name): entry for entry in step.status.degradations}
     kept = [_kept(context, entry, now.get(name)) for name, entry in old.items()
-            if name in now or name not in signs.judged]
-    over = [_closed(f"{name} is as usual again; it was not since {entry.opened_at}: {entry.message}")
-            for name, entry in old.items() if name not in now and name in signs.judged]
+            if name in now or entry.name not in signs.judged]
+    over = [_closed(f"{entry.name} is as usual again; it was not since {entry.opened_at}: {entry.message}")
+            for name, entry in old.items() if name not in now and entry.name in signs.judged]
     room = MAX_DEGRADATIONS - len(kept)
     new = [_opened(context, sign) for name, sign in now.items() if name not in old][:room]
     opened = [Event(reason=entry.reason, message=entry.message, warning=True) for entry in new]
@@ -70,6 +71,11 @@ def _compare(context: Context, step: Step) -> Step:
     if not opened and not over and degradations == step.status.degradations:
         return step
     return step.then(*over, *opened, degradations=degradations)
+
+
+def _trouble(name: str) -> str:
+    """What one incident is about: the pace is one trouble, whatever it is put down to as it goes on."""
+    return _PACE[0] if name in _PACE else name
 
 
 def _opened(context: Context, sign: Sign) -> Degradation:

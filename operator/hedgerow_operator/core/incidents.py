@@ -2,10 +2,11 @@
 
 import msgspec
 
-from hedgerow_operator.api.status import Incident, TrainingJobStatus
+from hedgerow_operator.api.status import Incident, Stopping
 from hedgerow_operator.api.times import format_time, parse_optional_time
 from hedgerow_operator.core import phrases
-from hedgerow_operator.core.ladder import FAIL, IN_PLACE, respond
+from hedgerow_operator.core.gang import Gang
+from hedgerow_operator.core.ladder import FAIL, IN_PLACE, last_chance, respond
 from hedgerow_operator.core.step import Context
 from hedgerow_operator.core.trouble import Trouble
 from hedgerow_operator.core.verdict import Verdict
@@ -47,24 +48,42 @@ def incident_of(
         fault_class=trouble.fault_class.value,
         message=trouble.message,
         evidence=verdict.evidence if verdict else (trouble.message,),
-        action=_planned(context, trouble, acts_in),
+        action=planned(context, trouble, acts_in),
         act_at=format_time(context.now + acts_in),
     )
 
 
-def action_words(action: str, status: TrainingJobStatus) -> str:
+def stall_trouble(gang: Gang, verdict: Verdict) -> Trouble:
+    """What a standstill is to the recovery ladder."""
+    named = frozenset(verdict.ranks)
+    nodes = {rank.node for rank in gang.ranks if rank.rank in named and rank.node} if named else set()
+    return Trouble(
+        reason=verdict.reason,
+        message=verdict.message,
+        ranks=verdict.ranks,
+        node=nodes.pop() if len(nodes) == 1 else "",
+        in_place=not gang.silent,
+        fault_class=verdict.fault_class,
+    )
+
+
+def action_words(context: Context, plan: Stopping) -> str:
     """What follows, as a sentence without its end."""
-    if action == FAIL:
+    if plan.action == FAIL:
         return "the job is given up"
-    place = "in place" if action == IN_PLACE else "in a new placement"
-    return f"attempt {status.attempt + 1} starts {place}"
+    place = "in place" if plan.action == IN_PLACE else "in a new placement"
+    words = f"attempt {context.status.attempt + 1} starts {place}"
+    if last_chance(context.job.spec, context.status, plan.counted, plan.started):
+        return f"{words} if this one has left a newer checkpoint, else the job is given up"
+    return words
 
 
-def _planned(context: Context, trouble: Trouble, acts_in: float) -> str:
+def planned(context: Context, trouble: Trouble, acts_in: float) -> str:
+    """What will be done about it (in mode Observe: would be), and in about how many seconds."""
     plan = respond(context.job.spec, context.status, trouble, True, context.now)
     would = "would be: " if context.job.spec.recovery.mode == OBSERVE else ""
-    words = f"{would}{action_words(plan.action, context.status)}"
-    return f"{words} at about {phrases.clock(context.now + acts_in)}, {WATCHED}" if acts_in > 0 else words
+    words = f"{would}{action_words(context, plan)}"
+    return f"{words}, at about {phrases.clock(context.now + acts_in)} {WATCHED}" if acts_in > 0 else words
 
 
 def _tells_the_same(known: Incident, trouble: Trouble, acts_at: float | None) -> bool:

@@ -42,6 +42,14 @@ def respond(spec: TrainingJobSpec, status: TrainingJobStatus, trouble: Trouble, 
     )
 
 
+def last_chance(spec: TrainingJobSpec, status: TrainingJobStatus, counted: bool, started: bool) -> bool:
+    """Whether the job is given up unless the attempt that is being ended has left a newer checkpoint (without
+    checkpoints: has made a step). That is seen only once nothing of it writes any more.
+    """
+    fruitless = spec.checkpoint is not None or status.step is None
+    return counted and started and fruitless and status.no_progress + 1 >= spec.recovery.no_progress_limit
+
+
 def exclude(spec: TrainingJobSpec, status: TrainingJobStatus, trouble: Trouble, now: float) -> tuple[ExcludedNode, ...]:
     """The excluded nodes after this trouble: expired ones leave, a suspect one enters while there is room."""
     kept = unexpired(status.excluded_nodes, now)
@@ -85,7 +93,8 @@ def _give_up(spec: TrainingJobSpec, status: TrainingJobStatus, trouble: Trouble)
         return reasons.APPLICATION_FAULT, f"the same fault twice at the same step: {trouble.fault}"
     limit = spec.recovery.max_restarts
     if trouble.counted and status.restarts_counted >= limit:
-        return reasons.MAX_RESTARTS_EXCEEDED, f"recovery.maxRestarts ({limit}) is reached; last trouble: {trouble.message}"
+        message = f"recovery.maxRestarts ({limit}) is reached; last trouble: {trouble.message}"
+        return reasons.MAX_RESTARTS_EXCEEDED, message
     return None
 
 

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from hedgerow_operator.api import conditions as kinds
 from hedgerow_operator.api import reasons
 from hedgerow_operator.api.conditions import FALSE, TRUE, UNKNOWN, set_condition
-from hedgerow_operator.api.status import Condition, Incident, TrainingJobStatus
+from hedgerow_operator.api.status import Condition, Incident, Stopping, TrainingJobStatus
 from hedgerow_operator.api.times import parse_optional_time
 from hedgerow_operator.core import degraded, phrases
 from hedgerow_operator.core.gang import Gang
-from hedgerow_operator.core.incidents import OBSERVE, WATCHED
-from hedgerow_operator.core.ladder import FAIL, SUSPEND
+from hedgerow_operator.core.incidents import planned, stall_trouble
+from hedgerow_operator.core.ladder import FAIL, SUSPEND, last_chance
 from hedgerow_operator.core.resume import misfit
 from hedgerow_operator.core.seen import WORKER_RUNNING
 from hedgerow_operator.core.step import (
@@ -85,8 +85,7 @@ def _not_running(context: Context, status: TrainingJobStatus) -> Said:
     if stage == ENDED:
         return FALSE, plan.reason if failed(status) and plan else reasons.ALL_RANKS_FINISHED, "the job has ended"
     if stage == STOPPING:
-        reason = plan.reason if plan and plan.action == FAIL else reasons.RESTARTING
-        return FALSE, reason, f"attempt {status.attempt} is being stopped: {plan.message if plan else ''}"
+        return FALSE, *_being_stopped(context, plan)
     if stage == REMOVING:
         return FALSE, reasons.FENCING, _leftovers(context.gang)
     if stage in (PLACING, GATHERING) and (parse_optional_time(status.next_start_at) or 0.0) > context.now:
@@ -94,6 +93,16 @@ def _not_running(context: Context, status: TrainingJobStatus) -> Said:
     if stage == STARTING:
         return FALSE, reasons.STARTING, f"the ranks of attempt {status.attempt} are being started"
     return _waiting(context)
+
+
+def _being_stopped(context: Context, plan: Stopping | None) -> tuple[str, str]:
+    """Nothing is called a restart that may be the end of the job."""
+    message = f"attempt {context.status.attempt} is being stopped: {plan.message if plan else ''}"
+    if plan is None or plan.action == FAIL:
+        return plan.reason if plan else reasons.RESTARTING, message
+    if last_chance(context.job.spec, context.status, plan.counted, plan.started):
+        return plan.reason, f"{message}; the job is given up unless there is a newer checkpoint"
+    return reasons.RESTARTING, message
 
 
 def _leftovers(gang: Gang) -> str:
@@ -211,9 +220,7 @@ def _since(context: Context, verdict: Verdict) -> str:
 
 def _what_comes(context: Context, verdict: Verdict) -> str:
     """Two evidences, none of them decisive: watched for as long as a restart would cost."""
-    at = phrases.clock(context.now + acts_in(context, verdict))
-    acts = "would be started" if context.job.spec.recovery.mode == OBSERVE else "starts"
-    return f"{WATCHED}, attempt {context.status.attempt + 1} {acts} at about {at}"
+    return planned(context, stall_trouble(context.gang, verdict), acts_in(context, verdict))
 
 
 def _succeeded(status: TrainingJobStatus) -> Said:

@@ -128,6 +128,8 @@ def _shown(conditions: tuple[Condition, ...], status: TrainingJobStatus) -> tupl
         return "Running", _unusual(by_type) or running.reason
     if running.status == "Unknown":
         return "Unknown", running.reason
+    if plan is not None and running.reason == plan.reason:
+        return "Stopping", running.reason  # whether another attempt follows is not known yet
     return ("Recovering" if status.restarts or status.stopping else "Starting"), running.reason
 
 

@@ -228,3 +228,15 @@ def test_what_is_open_ends_with_its_attempt() -> None:
     world.launchers[1].hang_at = world.launchers[1].step
     world.run(60.0)
     assert (world.status.attempt, world.status.degradations, degraded(world).status) == (2, (), "False")
+
+
+def test_a_rank_that_hovers_about_the_bound_is_one_incident() -> None:
+    own = lambda rank, at: (0.9 if at < 200 or at % 40 < 20 else 0.62) if rank == 1 else 0.4  # noqa: E731
+    world = watched(communicating(own, lambda at: 0.1)).run(600.0)
+    assert told(world) == [reasons.SLOWER_THAN_PEERS]
+
+
+def test_a_rank_behind_the_others_that_slows_the_job_besides_is_one_incident() -> None:
+    own = lambda rank, at: (0.8 if at < 900 else 1.3) if rank == 1 else 0.4  # noqa: E731
+    world = watched(communicating(own, lambda at: 0.1)).run(1100.0)
+    assert told(world) == [reasons.SLOWER_THAN_PEERS]

@@ -115,7 +115,7 @@ def test_what_is_told_is_the_evidence_and_what_comes_at_what_time(fault: Callabl
     assert world.status.incident is not None
     assert len(world.status.incident.evidence) >= 3
     if world.status.attempt_stage == RUNNING:
-        assert "attempt 2 starts in place at about" in condition.message
+        assert "attempt 2 starts in place, at about" in condition.message
         assert "unless it comes back" in condition.message
 
 
@@ -136,7 +136,7 @@ def test_a_pause_in_which_all_do_the_same_is_told_to_nobody_though_it_shows() ->
     condition = stalled(world)
     assert (condition.status, condition.reason, world.status.incident, alerts(world)) == (
         "Unknown", reasons.SUSPECT, None, [])
-    assert "unless it comes back, attempt 2 starts at about" in condition.message
+    assert "attempt 2 starts in place, at about" in condition.message
 
 
 def test_what_shows_work_again_after_it_was_told_says_what_is_waited_for() -> None:
@@ -191,7 +191,7 @@ def test_in_mode_observe_it_is_told_once_and_closed_once() -> None:
     world.run(120.0)
     incident = world.status.incident
     assert incident is not None
-    assert incident.action.startswith("would be: attempt 2 starts in place at about")
+    assert incident.action.startswith("would be: attempt 2 starts in place, at about")
     world.launchers[1].hang_at = None
     world.run(10.0)
     assert (world.status.attempt, alerts(world)) == (1, [reasons.NO_PROGRESS])
@@ -202,5 +202,5 @@ def test_one_that_nothing_more_is_done_about_says_so_from_the_beginning() -> Non
     world = training(recovery={"maxRestarts": 0})
     spins(world)
     told_at(world)
-    assert "the job is given up at about" in stalled(world).message
+    assert "the job is given up, at about" in stalled(world).message
     assert "starts" not in stalled(world).message

@@ -7,12 +7,13 @@ from hedgerow_operator.api import reasons
 from hedgerow_operator.api.recovery import SlowdownSpec
 from hedgerow_operator.core import phrases
 from hedgerow_operator.core.slowdown import Sampling, Slow, SlowdownWatch
-from hedgerow_operator.core.stragglers import FACTOR, StragglerWatch
+from hedgerow_operator.core.stragglers import CLOSE_FACTOR, FACTOR, StragglerWatch
 from hedgerow_operator.core.watching.digest import Digest
 from hedgerow_operator.core.watching.signs import MOST_RANKS, Baseline, Sign
 
-# A launcher tells the median of its last 33 steps: until a third of them are new, it says the same thing again.
-FRESH_STEPS = 11
+# A launcher tells the median of its last 33 intervals: until a third of them are new, it says the same thing again.
+# An interval is a step, or many where lines come every so many steps, or in bursts.
+FRESH_INTERVALS = 11
 # Communication is measured once a minute.
 MINUTE_BY_MINUTE = Sampling(warm_up=1, least_baseline=5, least_window=3, block=8)
 # Communication that grew by less than this share of a step slows nothing down.
@@ -44,7 +45,7 @@ class PaceWatch:
         self._behind: dict[str, int] = {}  # in how many rounds in a row
         self._load = baseline.load
         self._seconds = self._measured = 0.0
-        self._fed = float("-inf")
+        self._counted = float("-inf")
         self._named: dict[int, float] = {}
         self._waits_known = False
         self._ranks: dict[str, int] = {}
@@ -71,8 +72,10 @@ class PaceWatch:
         self._load = next((entry.load for entry in digests.values() if entry.load), ())
         self._waits_known = any(entry.communication is not None for entry in digests.values())
         was_slow = self._steps.slow is not None
-        if now - self._fed >= FRESH_STEPS * self._seconds:
-            self._fed = now
+        intervals = max(entry.intervals for entry in digests.values())
+        # Launchers that were begun anew count from nothing.
+        if not self._counted <= intervals < self._counted + FRESH_INTERVALS:
+            self._counted = intervals
             self._steps.add(now, self._seconds, self._load)
         self._compare(_own(digests))
         if self._steps.slow is not None and not was_slow:
@@ -110,7 +113,8 @@ class PaceWatch:
         behind = [key for key, seconds in samples.items() if seconds >= FACTOR * middle]
         if len(behind) > PEER_SHARE * len(samples):
             behind = []
-        told = {key for key in self._straggling if self._behind.get(key, 0) >= PEER_ROUNDS}
+        told = {key for key, rounds in self._behind.items() if rounds >= PEER_ROUNDS
+                and (key in self._straggling or samples.get(key, 0.0) >= CLOSE_FACTOR * middle)}
         clearly = {key for key, factor in self._straggling.items() if factor >= FACTOR}
         self._behind = {key: self._behind.get(key, 0) + 1 for key in {*behind, *clearly, *told}}
 
