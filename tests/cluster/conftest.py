@@ -4,11 +4,19 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.cluster.operator_fixtures import operator, place, unheard, watch
+from tests.cluster.beside import lives, lost_nodes
+from tests.cluster.operator_fixtures import chart, operator, place, pytorch, unheard, watch
+from tests.cluster.order import in_order
 from tests.cluster.testbed.cluster import Cluster
 from tests.cluster.testbed.errors import ClusterError
 
-__all__ = ["operator", "place", "unheard", "watch"]
+__all__ = ["chart", "lives", "lost_nodes", "operator", "place", "pytorch", "unheard", "watch"]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of a cluster run in an order that lets long waits overlap."""
+    items[:] = in_order(items)
 
 
 def start_or_sentence() -> Cluster | str:

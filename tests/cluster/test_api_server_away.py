@@ -10,6 +10,7 @@ from tests.cluster.scenario.operators import InstalledOperator
 from tests.cluster.scenario.ranks import AttemptWatch
 from tests.cluster.testbed.cluster import Cluster
 
+pytestmark = pytest.mark.alone
 # The healthy job trains for so long without the server: more seconds than the operator may act without its lease.
 STEPS_AWAY = 100
 SECONDS = 90

@@ -1,16 +1,18 @@
 """What keeps a job from beginning or from ending: no room, ranks that do not stop, a rank that does not leave."""
 
 from collections.abc import Iterator
+from concurrent.futures import Future
 
 import pytest
 
 from tests.cluster.scenario.commands import IGNORES_TERM, NEVER_LEAVES, run_with
 from tests.cluster.scenario.jobs import Job
-from tests.cluster.scenario.manifests import NO_FAULTS, Fields, in_pods, quickstart
+from tests.cluster.scenario.manifests import NO_FAULTS, Fields, all_on, in_pods, quickstart
+from tests.cluster.scenario.operators import NODE
 from tests.cluster.scenario.ranks import AttemptWatch
 from tests.cluster.testbed.cluster import Cluster
 
-ONE_NODE = {"nodeSelector": {"kubernetes.io/hostname": "node2"}}
+ONE_NODE = {"nodeSelector": {"kubernetes.io/hostname": NODE}}
 NO_NODE = {"nodeSelector": {"there-is": "none"}}
 GANG_SECONDS = 3
 TTL_SECONDS = 2
@@ -20,21 +22,24 @@ Jobs = dict[str, Job]
 
 
 def manifests() -> Iterator[Fields]:
-    """One job for each hindrance, two workers each, which keep to different nodes."""
+    """One job for each hindrance, two workers each, which keep to different nodes where that is the hindrance."""
     health = {"health": {"gangTimeoutSeconds": GANG_SECONDS}}
     yield in_pods(quickstart("halfway", env=NO_FAULTS, spec=health), ONE_NODE)
     yield in_pods(quickstart("nowhere", env=NO_FAULTS, spec=health), NO_NODE)
-    yield quickstart("passing", env={**NO_FAULTS, "STEPS": "5"}, spec={"ttlSecondsAfterFinished": TTL_SECONDS})
+    ttl = {"ttlSecondsAfterFinished": TTL_SECONDS}
+    yield all_on(NODE, quickstart("passing", env={**NO_FAULTS, "STEPS": "5"}, spec=ttl))
     # A stalled rank is killed at once; only a suspension asks, and gives the time to refuse.
     stops_slowly = quickstart("stubborn", env=NO_FAULTS, spec={"recovery": {"graceSeconds": GRACE_SECONDS}})
-    yield run_with(stops_slowly, IGNORES_TERM)
+    yield run_with(all_on(NODE, stops_slowly), IGNORES_TERM)
     ending = {"health": {"phases": [{"name": "ending", "maxSeconds": 3}]}}
-    yield run_with(quickstart("lingers", env={**NO_FAULTS, "STEPS": "12"}, spec=ending), NEVER_LEAVES)
+    lingers = quickstart("lingers", env={**NO_FAULTS, "STEPS": "12"}, spec=ending)
+    yield run_with(all_on(NODE, lingers), NEVER_LEAVES)
 
 
 @pytest.fixture(scope="module")
-def jobs(cluster: Cluster, place: str) -> Jobs:
+def jobs(cluster: Cluster, place: str, lost_nodes: "Future[object]") -> Jobs:
     """All of them, applied at once."""
+    del lost_nodes  # goes on meanwhile
     applied = [Job.apply(cluster, place, entry) for entry in manifests()]
     return {job.name: job for job in applied if job.uid}
 
@@ -52,7 +57,7 @@ def test_deleted_while_its_ranks_refuse_to_stop_a_job_leaves_nothing(jobs: Jobs)
 def test_a_gang_with_room_for_a_part_of_it_gives_the_room_back_and_tries_again(jobs: Jobs) -> None:
     job = jobs["halfway"]
     first = job.wait("to be placed", lambda job: {uid(entry) for entry in job.placements()})
-    (event,) = job.wait("to give its room back", lambda job: told(job, "GangTimeout"))
+    event, *_ = job.wait("to give its room back", lambda job: told(job, "GangTimeout"))
     assert "worker 1 found no room: " in event["message"] or "worker 0 found no room: " in event["message"]
     job.wait("to try again", lambda job: {uid(entry) for entry in job.placements()} - first)
     assert (job.status["restarts"], job.status["restartsCounted"], job.status["attempt"]) == (0, 0, 1)

@@ -199,6 +199,7 @@ def test_workers_without_their_job_are_removed_too(cluster: Cluster, namespace: 
     placement.wait_gone()
 
 
+@pytest.mark.alone
 def test_a_worker_on_a_dead_node_stays_until_it_is_forced(cluster: Cluster, namespace: str) -> None:
     placement = Placement(cluster, namespace, "stranded")
     placement.run()

@@ -1,27 +1,17 @@
 """The PyTorch example on the cluster: not a word of Hedgerow in its script, and it comes back all the same."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.cluster.scenario.jobs import Job
-from tests.cluster.scenario.manifests import PYTORCH, example, spread_over_nodes
-from tests.cluster.scenario.operators import InstalledOperator
-from tests.cluster.scenario.places import restricted_namespace
+from tests.cluster.scenario.manifests import PYTORCH
 from tests.cluster.scenario.ranks import AttemptWatch
-from tests.cluster.testbed.cluster import Cluster
 
 
 @pytest.fixture(scope="module")
-def job(cluster: Cluster, operator: InstalledOperator, watch: AttemptWatch) -> Iterator[Job]:
+def job(pytorch: Job) -> Job:
     """The example after it has ended."""
-    del operator, watch  # must be there
-    with restricted_namespace(cluster, "pytorch-ddp") as namespace:
-        (manifest,) = (entry for entry in example("pytorch-ddp") if entry["kind"] == "TrainingJob")
-        spread_over_nodes(manifest, "pytorch-ddp")
-        job = Job.apply(cluster, namespace, manifest)
-        job.wait_state("Succeeded", timeout=150)
-        yield job
+    pytorch.wait_state("Succeeded", timeout=150)
+    return pytorch
 
 
 def test_progress_is_seen_through_the_optimizer_and_the_rank_that_hung_is_named(job: Job, watch: AttemptWatch) -> None:

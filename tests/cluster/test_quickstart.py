@@ -5,18 +5,21 @@ from collections.abc import Iterator
 import pytest
 
 from tests.cluster.scenario.jobs import Job
-from tests.cluster.scenario.manifests import quickstart
+from tests.cluster.scenario.operators import InstalledOperator
+from tests.cluster.scenario.places import offer
 from tests.cluster.scenario.ranks import AttemptWatch
 from tests.cluster.testbed.cluster import Cluster
 
 
 @pytest.fixture(scope="module")
-def job(cluster: Cluster, place: str) -> Iterator[Job]:
-    """The quickstart after it has ended."""
-    applied = Job.apply(cluster, place, quickstart("quickstart"))
-    cluster.kubectl("-n", place, "wait", "--for=condition=Succeeded", "--timeout=120s", "tj/quickstart", timeout=130)
-    yield applied
-    applied.delete()
+def job(cluster: Cluster, operator: InstalledOperator, watch: AttemptWatch, pytorch: Job) -> Iterator[Job]:
+    """The quickstart after it has ended, as `make cluster` offers it."""
+    del operator, watch, pytorch  # must be there; goes on meanwhile
+    offered = offer(cluster)
+    cluster.kubectl("apply", "-f", str(offered))
+    cluster.kubectl("wait", "--for=condition=Succeeded", "--timeout=120s", "tj/quickstart", timeout=130)
+    yield Job(cluster, "default", "quickstart")
+    cluster.kubectl("delete", "--wait=false", "-f", str(offered))
 
 
 def test_it_stalls_once_and_succeeds_after_one_restart_in_the_same_placement(job: Job, watch: AttemptWatch) -> None:
@@ -38,8 +41,8 @@ def test_the_rank_that_hung_is_named_with_the_evidence(job: Job) -> None:
 def test_the_torn_checkpoint_is_passed_over(job: Job) -> None:
     assert job.status["resumeStep"] == 20
     (chosen,) = (event for event in job.events() if event["reason"] == "CheckpointChosen")
-    assert "resume from /checkpoints/quickstart/step-000020.safetensors (step 20)" in chosen["message"]
-    assert "passed over /checkpoints/quickstart/step-000030.safetensors" in chosen["message"]
+    assert "resume from /checkpoints/step-000020.safetensors (step 20)" in chosen["message"]
+    assert "passed over /checkpoints/step-000030.safetensors" in chosen["message"]
 
 
 def test_its_workers_ran_on_two_nodes(job: Job) -> None:

@@ -8,6 +8,8 @@ from tests.cluster.testbed import hedgerow
 from tests.cluster.testbed.cluster import Cluster
 from tests.cluster.testbed.errors import ClusterError
 
+pytestmark = pytest.mark.usefixtures("lives")  # goes on meanwhile
+
 ACCOUNT = f"system:serviceaccount:{hedgerow.NAMESPACE}:{hedgerow.RELEASE}"
 # What every account of a cluster may do by the API server's own roles: ask about itself, read what the API offers.
 OWN_QUESTIONS = ("selfsubject", "[/", "clustertrustbundles")
@@ -63,21 +65,21 @@ def full_name(right: Right) -> str:
 
 
 def test_in_a_namespace_it_may_do_what_the_table_says_and_no_more(
-    cluster: Cluster, namespace: str, operator: InstalledOperator
+    cluster: Cluster, namespace: str, chart: InstalledOperator
 ) -> None:
-    del operator
+    del chart
     assert granted(cluster, namespace) == expected("namespace", "cluster")
 
 
-def test_in_its_own_namespace_it_may_keep_its_lease_too(cluster: Cluster, operator: InstalledOperator) -> None:
-    del operator
+def test_in_its_own_namespace_it_may_keep_its_lease_too(cluster: Cluster, chart: InstalledOperator) -> None:
+    del chart
     assert granted(cluster, hedgerow.NAMESPACE) == expected("namespace", "cluster", "home")
 
 
 @pytest.fixture(scope="module")
-def answers(cluster: Cluster, operator: InstalledOperator) -> dict[tuple[str, str], bool]:
+def answers(cluster: Cluster, chart: InstalledOperator) -> dict[tuple[str, str], bool]:
     """Whether the operator may, for each of FORBIDDEN and one thing that it may."""
-    del operator
+    del chart
     questions = [*FORBIDDEN, ("create", "jobs.batch")]
     return {question: can(cluster, *question, hedgerow.NAMESPACE) for question in questions}
 

@@ -83,6 +83,7 @@ def test_the_scheduler_counts_the_gpus_of_every_node(cluster: Cluster, namespace
     assert sorted(cluster.wait_for("every pod to be looked at", placements)) == ["node1", "node2", "node3", "nowhere"]
 
 
+@pytest.mark.alone
 def test_a_dead_a_cut_off_and_a_paused_node_are_noticed_and_come_back(cluster: Cluster, namespace: str) -> None:
     run_pod(cluster, namespace, "worker", "node3")
     wait_until_ready(cluster, namespace, "worker")
@@ -100,6 +101,7 @@ def test_a_dead_a_cut_off_and_a_paused_node_are_noticed_and_come_back(cluster: C
     cluster.wait_for("every node to be Ready", lambda _: all(cluster.node_ready(node.name) for node in cluster.nodes))
 
 
+@pytest.mark.alone
 def test_pods_cut_off_from_the_network_run_on_and_their_node_stays_ready(cluster: Cluster, namespace: str) -> None:
     run_pod(cluster, namespace, "server", "node1")
     run_pod(cluster, namespace, "client", "node2")
@@ -114,6 +116,7 @@ def test_pods_cut_off_from_the_network_run_on_and_their_node_stays_ready(cluster
     assert fetch(cluster, namespace, "client", address) == "200"
 
 
+@pytest.mark.alone
 def test_objects_outlive_an_api_server_that_is_killed(cluster: Cluster, namespace: str) -> None:
     cluster.kubectl("-n", namespace, "create", "configmap", "kept", "--from-literal=a=b")
     cluster.apiserver.kill()
@@ -123,6 +126,7 @@ def test_objects_outlive_an_api_server_that_is_killed(cluster: Cluster, namespac
     assert cluster.api.get(f"/api/v1/namespaces/{namespace}/configmaps/kept")["data"] == {"a": "b"}
 
 
+@pytest.mark.alone
 def test_a_frozen_scheduler_places_nothing_until_it_is_thawed(cluster: Cluster, namespace: str) -> None:
     cluster.scheduler.freeze()
     run_pod(cluster, namespace, "waiting")

@@ -12,6 +12,7 @@ from tests.cluster.scenario.operators import InstalledOperator
 from tests.cluster.scenario.ranks import AttemptWatch
 from tests.cluster.testbed.cluster import Cluster
 
+pytestmark = pytest.mark.alone
 LOST_LEASE = 3  # exit status of an operator that does not lead any more
 TAKEOVER_SECONDS = 60
 

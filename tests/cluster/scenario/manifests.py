@@ -86,6 +86,11 @@ def in_pods(job: Fields, change: Fields) -> Fields:
     return job
 
 
+def all_on(node: str, job: Fields) -> Fields:
+    """The job with every worker on this node."""
+    return in_pods(job, {"nodeSelector": {"kubernetes.io/hostname": node}, "affinity": None})
+
+
 def merge(target: Fields, change: Mapping[str, Any]) -> None:
     """Merge `change` into `target`, field by field; a None removes."""
     for name, value in change.items():

@@ -3,6 +3,7 @@
 import os
 import subprocess
 
+from tests.cluster.scenario.places import offer
 from tests.cluster.testbed import hedgerow
 from tests.cluster.testbed.cluster import Cluster
 from tests.cluster.testbed.errors import ClusterError
@@ -16,6 +17,7 @@ def main() -> int:
     try:
         _install(cluster)
         say("KUBECONFIG is set; kubectl and helm are on PATH. Leaving the shell ends the cluster.")
+        say(f"the quickstart with images and storage of this cluster: kubectl apply -f {offer(cluster)}")
         environment = {**os.environ, "KUBECONFIG": str(cluster.kubeconfig)}
         return subprocess.run([os.environ.get("SHELL", "/bin/bash")], env=environment, check=False).returncode
     finally:
