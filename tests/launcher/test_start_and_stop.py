@@ -94,7 +94,7 @@ def test_beats_arrive_with_step_phase_source_and_durations(launch: Launch, opera
     assert sum(report.durations[wire.PHASE_STEP].values()) == rank.beats - 2
 
 
-def test_kill_leaves_nothing_within_half_a_second(launch: Launch, operator: OperatorDouble) -> None:
+def test_kill_leaves_nothing_and_waits_for_no_grace(launch: Launch, operator: OperatorDouble) -> None:
     operator.command(begin())
     launch(*python(IGNORE_TERM), HEDGEROW_NPROC="2")
     report = operator.wait_for(lambda r: running(r) and all(rank.output_tail == ["deaf"] for rank in r.ranks), after=1)
@@ -105,7 +105,7 @@ def test_kill_leaves_nothing_within_half_a_second(launch: Launch, operator: Oper
     assert end.stop_cause == wire.STOP_COMMAND
     assert [rank.exit_signal for rank in end.ranks] == [signal.SIGKILL, signal.SIGKILL]
     assert not any(alive(rank.pid or 0) for rank in report.ranks)
-    assert took < 0.5
+    assert took < 3  # ranks have ten times as long after TERM; on a quiet machine it takes a tenth
 
 
 def test_a_rank_that_ignores_term_is_killed_when_grace_is_over(launch: Launch, operator: OperatorDouble) -> None:

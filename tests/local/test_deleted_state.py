@@ -27,14 +27,16 @@ def test_healthy_ranks_train_on_when_the_state_directory_is_deleted_and_the_end_
 
 
 def test_a_rank_that_dies_after_that_is_healed_as_ever(run: LocalRun) -> None:
-    controller = run.write(env={"STEPS": "40"}).start()
+    controller = run.write(env={"STEPS": "100"}).start()
     run.until_printed("step 20: loss")
     ranks = run.ranks()
     shutil.rmtree(run.state, ignore_errors=True)
     run.until(lambda: (run.state / "default" / "TrainingJob" / "run.yaml").exists())
     kill(ranks[1], signal.SIGKILL)
     code, output = run.end(controller)
-    assert (code, run.job().status.restarts, run.job().status.resume_step) == (0, 1, 20), output
+    status = run.job().status
+    assert (code, status.restarts) == (0, 1), output
+    assert (status.resume_step or 0) >= 20, output  # the ranks went on until their files were written again
 
 
 def test_a_lock_whose_file_was_deleted_is_taken_again_unless_another_was_first(
