@@ -13,8 +13,9 @@ from tests.cluster.testbed.cluster import Cluster
 from tests.local import faults
 
 SECONDS = 150
-# Of a processor: the 20 ms of a step take longer than half a second.
-PERCENT = 3
+# Of a processor: the 10 ms of a step take a second.
+PERCENT = 1
+SLOW = {**faults.SLOW, "WORK_SECONDS": "0.01"}
 CODE = "faults"
 
 Jobs = dict[str, Job]
@@ -25,7 +26,7 @@ def jobs(cluster: Cluster, place: str) -> Jobs:
     """A job for each fault, all applied at once; the one that takes longest first."""
     files = [f"--from-file={path}" for path in (QUICKSTART, faults.SCRIPT)]
     cluster.kubectl("-n", place, "create", "configmap", CODE, *files)
-    slow = faulty("slow", "outside", faults.SLOW, faults.SLOW_RANKS)
+    slow = faulty("slow", "outside", SLOW, faults.SLOW_RANKS)
     manifests = [slow, *(faulty(fault, fault) for fault in (*faults.HEALED, faults.EVERYWHERE))]
     return {job.name: job for job in (Job.apply(cluster, place, manifest) for manifest in manifests)}
 

@@ -79,11 +79,11 @@ def everywhere() -> None:
 
 
 def slow() -> None:
-    """From here on it shares one core with a dozen processes that never rest, as where somebody else uses the node."""
+    """From here on it shares one core with processes that never rest, as where somebody else uses the node."""
     core = min(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {core})
     os.nice(19)  # the other ranks, and whatever else this machine does, go first
-    for _ in range(12):
+    for _ in range(16):
         if os.fork() == 0:
             while True:
                 pass

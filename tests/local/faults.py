@@ -33,6 +33,6 @@ HEALED = {
 EVERYWHERE = "everywhere"
 EVERYWHERE_SAID = "no such column: price"
 # Four ranks, of which most steps wait for nobody: so each is seen to be as fast as it is.
-SLOW = {"FAULTY_STEP": "3", "WORK_SECONDS": "0.02", "STEP_SECONDS": "0.2", "REDUCE_EVERY": "3", "STEPS": "100000"}
+SLOW = {"FAULTY_STEP": "3", "WORK_SECONDS": "0.02", "STEP_SECONDS": "0.1", "REDUCE_EVERY": "3", "STEPS": "100000"}
 SLOW_RANKS = 4
 SLOW_SAID = "rank 1 computes more than 1.75 times as long as the others"

@@ -5,7 +5,6 @@ from pathlib import Path
 from tests.cluster.testbed import cgroups
 
 PERIOD_MICROS = 100_000
-GROUP = "limited"
 
 
 def limit(pid: int, percent: int) -> None:
@@ -18,7 +17,7 @@ def limit(pid: int, percent: int) -> None:
             files = {"cpu.cfs_period_us": str(PERIOD_MICROS), "cpu.cfs_quota_us": str(quota)}
         else:
             continue
-        group = tree.group(of_process(pid, tree)).parent / GROUP
+        group = tree.group(of_process(pid, tree)).parent / f"limited-{pid}"
         group.mkdir()
         if all((group / name).exists() for name in files):
             for name, value in files.items():
