@@ -72,7 +72,7 @@ def test_ctrl_c_stops_the_ranks_and_the_next_run_goes_on_from_the_checkpoint(run
     controller.send_signal(signal.SIGINT)
     code, output = run.end(controller)
     assert code == 1
-    assert "to run it again: hedgerow local" in output
+    assert ": hedgerow local -f" in output
     assert "Traceback" not in output
     assert run.alive() == []
     stopped = run.job()
