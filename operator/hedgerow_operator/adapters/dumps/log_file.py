@@ -4,13 +4,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from hedgerow.regular_file import open_regular
+from hedgerow.regular_file import MOST_AT_ONCE, RegularFile, open_regular
 from hedgerow_operator.core.attribution.log.event import LogEvent
+from hedgerow_operator.core.attribution.log.ras_json import MARK, ras_events
 from hedgerow_operator.core.attribution.log.reader import ATTENTION, TRIGGERS, LogReader
 
 _BLOCK = 256 * 1024
 # A longer line is binary or a dump; it is read in pieces of this length, under one number.
 _LONGEST_LINE = 64 * 1024
+_HEAD = 1024
 
 
 class UnreadableError(ValueError):
@@ -23,6 +25,9 @@ def read_log(file: Path) -> tuple[list[LogEvent], int]:
     attention = 0
     try:
         with open_regular(str(file)) as stream:
+            report = _ras_report(stream)
+            if report is not None:
+                return report, 0
             number = 1
             for block in _blocks(stream):
                 if number > attention and not _matters(block):
@@ -38,6 +43,16 @@ def read_log(file: Path) -> tuple[list[LogEvent], int]:
     except OSError as error:
         raise UnreadableError(f"{file} cannot be read: {error.strerror or 'unknown error'}") from None
     return reader.finish()
+
+
+def _ras_report(stream: RegularFile) -> list[LogEvent] | None:
+    """The events of a whole report of NCCL RAS as JSON; None where the file is something else, from its start on."""
+    head = stream.peek(_HEAD)[:_HEAD]
+    if not head.lstrip().startswith(b"{") or MARK.encode() not in head or stream.size > MOST_AT_ONCE:
+        return None
+    events = ras_events(stream.read().decode("utf-8", "replace"))
+    stream.seek(0)
+    return events
 
 
 def _matters(data: bytes) -> bool:
