@@ -58,6 +58,7 @@ class Attempt:
         self.stop_cause: Optional[str] = None
         self._failure = ""
         self._failure_rank = 0
+        self._failure_told: Optional[float] = None
         self._stop: Optional[stopping.Stop] = None
         self._empty = False
         self._sampled = 0.0
@@ -159,6 +160,7 @@ class Attempt:
         """What the operator is told of each rank."""
         told = [rank.report(now) for rank in self.ranks]
         if self._failure:
+            self._failure_told = now if self._failure_told is None else self._failure_told
             local = len(self.ranks)
             told.append(
                 RankReport(
@@ -166,7 +168,7 @@ class Attempt:
                     local,
                     RANK_EXITED,
                     exit_code=_CANNOT_START,
-                    exit_age=0.0,
+                    exit_age=max(0.0, now - self._failure_told),
                     output_tail=[self._failure],
                 )
             )

@@ -108,6 +108,15 @@ def test_kill_leaves_nothing_and_waits_for_no_grace(launch: Launch, operator: Op
     assert took < 3  # ranks have ten times as long after TERM; on a quiet machine it takes a tenth
 
 
+def test_a_command_that_cannot_be_started_is_told_with_how_long_ago_that_was(
+    launch: Launch, operator: OperatorDouble
+) -> None:
+    operator.command(begin())
+    launch("no-such-program", HEDGEROW_NPROC="2")
+    rank = operator.wait_for_rank(lambda rank: (rank.exit_age or 0.0) >= 1.0)
+    assert (rank.exit_code, "cannot be started" in rank.output_tail[-1]) == (127, True)
+
+
 def test_a_rank_that_ignores_term_is_killed_when_grace_is_over(launch: Launch, operator: OperatorDouble) -> None:
     operator.command(begin())
     launch(*python(IGNORE_TERM))

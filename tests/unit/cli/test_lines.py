@@ -75,6 +75,12 @@ def succeed(pipe: Pipe) -> None:
     pipe.pass_by(2 * SETTLED_SECONDS)
 
 
+def fail_at_once(pipe: Pipe) -> None:
+    pipe.stored(condition("Running", reason="Ending", message="0 of 2 ranks run"))
+    pipe.event("ApplicationFault", FAULT)
+    pipe.stored(condition("Failed", reason="ApplicationFault", message=FAULT))
+
+
 def fail_twice(pipe: Pipe) -> None:
     for attempt in (1, 2):
         pipe.stored(condition("Running", reason="Training"), attempt=attempt)
@@ -100,6 +106,8 @@ TOLD: dict[str, tuple[Callable[[Pipe], None], Sequence[str]]] = {
     "a hindrance that lasts": (wait_for_long, [
         "Running=False WaitingForWorkers: 1 of 2 workers are missing; worker 1 is Pending"]),
     "a job that fails": (fail, [f"ApplicationFault: {FAULT}", "Failed=True ApplicationFault"]),
+    "a job that fails before it trains": (fail_at_once, [
+        f"ApplicationFault: {FAULT}", "Failed=True ApplicationFault"]),
     "a job that succeeds": (succeed, [f"Succeeded=True AllRanksFinished: {SUCCESS}"]),
     "the same fault in two attempts": (fail_twice, [
         "Running=True Training: it is so", f"RankExited: {FAULT}",

@@ -46,7 +46,8 @@ def importance(condition: Condition, before: Told, asked_to_suspend: bool) -> Wh
 def _running(condition: Condition, before: Told) -> When:
     if condition.reason in (*_SUSPENSION, reasons.ALL_RANKS_FINISHED):
         return When.NEVER
-    return When.NOW if condition.status == TRUE != before[0] else When.LATER
+    begins = condition.status == TRUE != before[0] and condition.reason != reasons.ENDING
+    return When.NOW if begins else When.LATER
 
 
 def _stalled(condition: Condition, before: Told) -> When:
