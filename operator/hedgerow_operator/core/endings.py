@@ -100,7 +100,7 @@ def failure(notes: Sequence[Note], ranks: int | None = None) -> Ended:
         says.DEVICE_ERROR: (FaultClass.HARDWARE, "a device error"),
         says.OUT_OF_MEMORY: (FaultClass.APPLICATION, "out of memory"),
     }.get(kind, (FaultClass.UNKNOWN, "the process ended"))
-    who = f" on {phrases.ranks(named)}" if named else f" on {telling[0].speaker}" if telling[0].speaker else ""
+    who = f" on {phrases.ranks(named) if named else _called(telling[0])}" if named or telling[0].speaker else ""
     return Ended(outcome=Outcome.FAILED, reason=reasons.RANK_EXITED, fault_class=fault_class, ranks=named,
                  message=f"{words}{who}: {telling[0].text}")
 
@@ -127,6 +127,11 @@ def _outside(notes: Sequence[Note], first: Note) -> Ended | None:
                  message=f"{phrases.ranks(ranks) if ranks else 'the job'} received SIGTERM from outside")
 
 
+def _called(note: Note) -> str:
+    """Whoever says a line without a rank: by its prefix."""
+    return f"the process {note.speaker.rstrip(':')}" if note.speaker else "the program"
+
+
 def _stopped(reason: str) -> Ended:
     """By the operator, and it has started no other attempt."""
     message = f"the launcher was told to end the attempt{': ' if reason else ''}{reason}, and started no other"
@@ -150,6 +155,6 @@ def _exception(notes: Sequence[Note], named: tuple[int, ...], ranks: int | None)
         return Ended(outcome=Outcome.FAILED, reason=reasons.APPLICATION_FAULT, fault_class=FaultClass.APPLICATION,
                      hopeless=True, message=f"every rank ended with the same exception: {first.text}")
     guilty = (first.rank,) if first.rank is not None else ()
-    who = f"{phrases.ranks(guilty) if guilty else first.speaker or 'the program'} ended"
+    who = f"{phrases.ranks(guilty) if guilty else _called(first)} ended"
     return Ended(outcome=Outcome.FAILED, reason=reasons.RANK_EXITED, ranks=guilty, message=f"{who} with {first.text}",
                  fault_class=_CLASSES.get(fault.kind, FaultClass.UNKNOWN))
