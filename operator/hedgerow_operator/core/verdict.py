@@ -205,7 +205,7 @@ def _all_still(
         return _stalled(live, deadlines, culprit)
     active, unknown = _of(live, kinds, Computing.ACTIVE), _of(live, kinds, Computing.UNKNOWN)
     if active:
-        return _suspect(live, deadlines, f"{phrases.ranks(active)} still shows work, so nothing is done")
+        return _suspect(live, deadlines, f"{_work(live, active)}, so nothing is done")
     # Lines that come in bursts may be held back for any time: silence between them is never enough.
     if unknown and not all(_overdue(rank, deadlines, factor) and not rank.report.bursty for rank in live):
         return _suspect(live, deadlines, _untold(unknown, live, factor))
@@ -216,6 +216,13 @@ def _of(live: Sequence[RankView], kinds: Sequence[Computing], wanted: Computing)
     if wanted not in kinds:
         return []
     return [rank.rank for rank, kind in zip(live, kinds, strict=True) if kind is wanted]
+
+
+def _work(live: Sequence[RankView], active: list[int]) -> str:
+    """Who still works, and what was seen of the first of them."""
+    first = next(rank for rank in live if rank.rank == active[0])
+    verb = "shows" if len(active) == 1 else "show"
+    return f"{phrases.ranks(active)} still {verb} work (rank {first.rank} {describe(first.report)})"
 
 
 def _untold(unknown: list[int], live: Sequence[RankView], factor: float) -> str:

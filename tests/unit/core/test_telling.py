@@ -152,7 +152,7 @@ def test_what_shows_work_again_after_it_was_told_says_what_is_waited_for() -> No
     world.run(60.0)
     assert (world.status.attempt, stalled(world).status) == (1, "True")
     assert "Since then: no rank has progressed" in stalled(world).message
-    assert "ranks 2 and 3 still shows work, so nothing is done" in stalled(world).message
+    assert "ranks 2 and 3 still show work (rank 2 uses CPU, " in stalled(world).message
 
 
 def test_a_stall_that_ends_in_a_crash_stays_one_incident_with_one_alert() -> None:
