@@ -23,6 +23,10 @@ def known(current: float, words: dict[str, PeerWord] | None = None, **fields: An
 
 CASES: dict[str, tuple[Knowledge, str]] = {
     "a fresh answer of the operator needs nobody else": (known(29), TRAIN),
+    "just younger than a quarter of the fence an answer is fresh": (known(29.9), TRAIN),
+    "from a quarter of the fence on it asks the others": (known(30), ASK_PEERS),
+    "a short fence asks the others sooner": (known(2.5, fence_seconds=10.0), ASK_PEERS),
+    "and trains alone as long as its own answers come": (known(2.4, fence_seconds=10.0), TRAIN),
     "an answer that ages makes it ask the others": (known(31), ASK_PEERS),
     "an answer just younger than the fence keeps it training": (known(119.9), ASK_PEERS),
     "an answer as old as the fence ends it": (known(120), FENCE),

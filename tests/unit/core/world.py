@@ -34,7 +34,7 @@ class World:
     """One job, its placements, and the newest reports. Faults are set from outside between ticks.
 
     crash_in: the operator dies instead of its call number so many from now (0: the next); it comes back with the next
-    tick and has heard nothing. calls: what it has called.
+    tick and has heard nothing. crashes_again: the same for each of its lives after that. calls: what it has called.
     """
 
     def __init__(self, job: TrainingJob) -> None:
@@ -47,6 +47,7 @@ class World:
         self.orders: Orders | None = None
         self.events: list[Event] = []
         self.calls: list[str] = []
+        self.crashes_again: list[int] = []
         self.crash_in: int | None = None
         self.blind = False
         self.tears = False
@@ -126,7 +127,8 @@ class World:
 
     def restart_operator(self) -> None:
         """All that it kept in memory is lost."""
-        self.heard, self.orders, self.listening_since, self.crash_in = {}, None, self.now, None
+        self.heard, self.orders, self.listening_since = {}, None, self.now
+        self.crash_in = self.crashes_again.pop(0) if self.crashes_again else None
         self.numbers, self.stages = JobWatch(), StageClock()
 
     def decide(self) -> Plan:

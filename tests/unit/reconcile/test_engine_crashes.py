@@ -10,7 +10,10 @@ from tests.unit.core.faults_of_world import FAULTS, heal
 from tests.unit.reconcile.engine_world import EngineWorld
 
 SPEC = {"workers": 2, "ranksPerWorker": 2, "recovery": {"fenceSeconds": 20}}
-NAMES = ("hang", "delete_worker", "lose_node")
+# Each has one recovery, whose end is known.
+NAMES = ("hang", "freeze", "fail", "delete_worker", "preempt", "kill_launcher", "lose_node", "cut_node")
+# After so many calls of its next life the operator dies once more.
+CALLS_OF_NEXT_LIFE = {"hang": (1, 2, 3, 5), "delete_worker": (1, 4), "lose_node": (2,)}
 
 
 @pytest.fixture
@@ -67,6 +70,33 @@ def test_killed_at_any_call_the_engine_reaches_the_same_end_after(name: str, wor
         FAULTS[name](world)
         world.crash_in = call
         assert end(ended(world)) == expected, f"killed at call {call}"
+
+
+@pytest.mark.parametrize("name", CALLS_OF_NEXT_LIFE)
+def test_killed_at_any_two_calls_the_engine_reaches_the_same_end_after(name: str, worlds: list[EngineWorld]) -> None:
+    usual = trained(worlds)
+    FAULTS[name](usual)
+    expected = end(ended(usual))
+    for call in changes(name, worlds):
+        for again in CALLS_OF_NEXT_LIFE[name]:
+            world = trained(worlds)
+            FAULTS[name](world)
+            world.crash_in, world.crashes_again = call, [again]
+            assert end(ended(world)) == expected, f"killed at call {call}, and {again} calls later"
+
+
+@pytest.mark.parametrize("name", ["hang", "delete_worker"])
+def test_an_operator_that_lives_for_few_calls_at_a_time_reaches_the_same_end_after(
+    name: str, worlds: list[EngineWorld]
+) -> None:
+    usual = trained(worlds)
+    FAULTS[name](usual)
+    expected = end(ended(usual))
+    for life in (4, 5, 7):
+        world = trained(worlds)
+        FAULTS[name](world)
+        world.crash_in, world.crashes_again = life, [life] * 40
+        assert end(ended(world)) == expected, f"lives of {life} calls"
 
 
 def test_whatever_answer_is_lost_the_engine_reaches_the_same_end(worlds: list[EngineWorld]) -> None:
