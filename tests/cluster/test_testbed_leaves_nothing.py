@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
-from tests.cluster.testbed import cgroups, processes, runs
+from tests.cluster.testbed import cgroups, hedgerow, processes, runs
 from tests.cluster.testbed.cluster import Cluster
 from tests.cluster.testbed.paths import REPOSITORY
-from tests.cluster.testbed.prepared import Prepared, cgroup_of
+from tests.cluster.testbed.prepared import VARIABLE, Prepared, cgroup_of
 from tests.cluster.testbed.waiting import wait_for
 
-# A second cluster of one node, with a pod on it; says so, and waits for its standard input to be closed.
+TESTBED = [sys.executable, "-m", "tests.cluster.testbed"]
+# A second cluster of one node, with a pod on it; says where it is, and waits for its standard input to be closed.
 SECOND_CLUSTER = """
 import sys
 from tests.cluster.testbed.cluster import Cluster
@@ -27,15 +26,26 @@ print(cluster.site.work.parent, flush=True)
 sys.stdin.read()
 cluster.stop()
 """
+RUN = [*TESTBED, "run", "--no-operator", "--", sys.executable, "-c", SECOND_CLUSTER]
+SHELL = [*TESTBED, "shell"]
+# What a user of the shell may type; the last line comes when all else is said.
+TYPED = f"""
+kubectl get crd trainingjobs.hedgerow.dev --output=name
+kubectl -n {hedgerow.NAMESPACE} get deployment {hedgerow.RELEASE} --output='jsonpath={{.status.readyReplicas}}{{"\\n"}}'
+helm list --all-namespaces --short
+echo ${VARIABLE}
+"""
 
 
 @contextmanager
-def second_cluster() -> Iterator[tuple["subprocess.Popen[str]", Path]]:
-    """A run beside the shared one: its outermost process, and its folder."""
-    command = [sys.executable, "-m", "tests.cluster.testbed", "run", "--no-operator", "--"]
+def beside(
+    command: list[str], typed: str = "", says: int = 0
+) -> Iterator[tuple["subprocess.Popen[str]", Path, list[str]]]:
+    """A run beside the shared one: its outermost process, its folder, and the lines that it has said before that."""
     process = subprocess.Popen(
-        [*command, sys.executable, "-c", SECOND_CLUSTER],
+        command,
         cwd=REPOSITORY,
+        env={**os.environ, "SHELL": "/bin/bash"},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -43,9 +53,12 @@ def second_cluster() -> Iterator[tuple["subprocess.Popen[str]", Path]]:
     assert process.stdin is not None
     assert process.stdout is not None
     with process.stdin, process.stdout:
+        process.stdin.write(typed)
+        process.stdin.flush()
+        said = [process.stdout.readline().strip() for _ in range(says)]
         folder = process.stdout.readline().strip()
         assert folder, "the second cluster did not start"
-        yield process, Path(folder)
+        yield process, Path(folder), said
     process.wait(30)
 
 
@@ -57,13 +70,32 @@ def traces(folder: Path) -> list[str]:
     return left + [f"process {pid}" for pid in pids if folder.name in processes.command_line(pid)]
 
 
-@pytest.mark.parametrize("ending", ["its command ends", "its outermost process is killed"])
-def test_nothing_of_a_second_cluster_is_left_when(ending: str, cluster: Cluster) -> None:
-    with second_cluster() as (process, folder):
-        assert folder != Prepared.load().folder
-        assert len([trace for trace in traces(folder) if trace.startswith("process")]) > len(cluster.daemons)
-        if ending == "its outermost process is killed":
-            os.kill(process.pid, 9)
+def test_the_shell_of_a_second_cluster_has_hedgerow_and_leaves_nothing(cluster: Cluster) -> None:
+    with beside(SHELL, TYPED, says=3) as (_, folder, said):
+        assert said == [
+            "customresourcedefinition.apiextensions.k8s.io/trainingjobs.hedgerow.dev",
+            "1",
+            hedgerow.RELEASE,
+        ]
+        check_that_it_runs(folder, cluster)
+    check_that_nothing_is_left(folder, cluster)
+
+
+def test_a_second_cluster_whose_outermost_process_is_killed_leaves_nothing(cluster: Cluster) -> None:
+    with beside(RUN) as (process, folder, _):
+        check_that_it_runs(folder, cluster)
+        os.kill(process.pid, 9)
+    check_that_nothing_is_left(folder, cluster)
+
+
+def check_that_it_runs(folder: Path, cluster: Cluster) -> None:
+    """It is another one, and its processes are found by what is looked for after its end."""
+    assert folder != Prepared.load().folder
+    assert len([trace for trace in traces(folder) if trace.startswith("process")]) > len(cluster.daemons)
+
+
+def check_that_nothing_is_left(folder: Path, cluster: Cluster) -> None:
+    """Nothing of it, and the shared cluster is as it was."""
     wait_for("every trace of the run to go", lambda: not traces(folder), timeout=30)
     assert cluster.api.ready()
     assert all(cluster.node_ready(node.name) for node in cluster.nodes)
