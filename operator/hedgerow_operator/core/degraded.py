@@ -51,7 +51,16 @@ def condition(context: Context, status: TrainingJobStatus) -> tuple[str, str, st
         return FALSE, reasons.NOT_MEASURED, "no attempt is running"
     if context.seen.signs is None or not context.seen.signs.judged:
         return UNKNOWN, reasons.NOT_MEASURED, "not enough has been heard of this attempt yet"
-    return FALSE, reasons.AS_USUAL, "pace, memory and numbers are as usual"
+    return FALSE, reasons.AS_USUAL, _as_usual(context.seen.signs.judged)
+
+
+def _as_usual(judged: frozenset[str]) -> str:
+    """What of the job is as usual, and what is not known of this attempt (yet): memory only where there is a limit."""
+    parts = {"pace": reasons.SLOWER_THAN_BASELINE in judged, "memory": reasons.MEMORY_GROWING in judged,
+             "numbers": bool(judged.difference((*_PACE, reasons.MEMORY_GROWING)))}
+    known = [name for name, is_known in parts.items() if is_known]
+    unknown = [name for name, is_known in parts.items() if not is_known]
+    return f"as usual: {', '.join(known)}" + (f"; not measured so far: {', '.join(unknown)}" if unknown else "")
 
 
 def _compare(context: Context, step: Step) -> Step:

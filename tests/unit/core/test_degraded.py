@@ -134,6 +134,30 @@ def test_memory_that_grows_tells_when_its_limit_is_reached_before_it_is() -> Non
     assert "rank 3 reaches its limit at about 08:07 UTC" in now.message
 
 
+def test_an_operator_that_was_restarted_says_that_memory_is_not_measured_until_it_has_learned_again() -> None:
+    world = watched(lambda rank, now: replace(rank, memory_bytes=int(4 * GIBIBYTE)))
+    for launcher in world.launchers:
+        launcher.memory_limit = 16 * GIBIBYTE
+    usual, _, unknown = degraded(world.run(200.0)).message.partition("not measured")
+    assert ("memory" in usual, "memory" in unknown) == (True, False)
+    world.restart_operator()
+    usual, _, unknown = degraded(world.run(60.0)).message.partition("not measured")
+    assert ("memory" in usual, "memory" in unknown) == (False, True)
+    usual, _, unknown = degraded(world.run(140.0)).message.partition("not measured")
+    assert ("memory" in usual, "memory" in unknown) == (True, False)
+
+
+def test_memory_that_grows_stays_told_while_a_restarted_operator_learns_again() -> None:
+    world = watched(leaking)
+    for launcher in world.launchers:
+        launcher.memory_limit = 16 * GIBIBYTE
+    opened = degraded(world.run(260.0)).last_transition_time
+    world.restart_operator()
+    for _ in range(20):
+        now = degraded(world.run(5.0))
+        assert (now.reason, now.last_transition_time) == (reasons.MEMORY_GROWING, opened)
+
+
 def test_memory_that_fills_a_cache_and_stays_below_its_limit_is_fine() -> None:
     says = lambda rank, now: replace(rank, memory_bytes=int(4e9 * (1 - 0.5 ** ((now - START) / 40))))  # noqa: E731
     world = watched(says)
