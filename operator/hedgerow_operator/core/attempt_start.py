@@ -2,10 +2,10 @@
 
 from hedgerow_operator.api import reasons
 from hedgerow_operator.api.status import Ledger, Stopping
-from hedgerow_operator.api.times import format_time, parse_optional_time
+from hedgerow_operator.api.times import format_time
 from hedgerow_operator.core import phrases
 from hedgerow_operator.core.attempt_stop import begin_stop, give_up
-from hedgerow_operator.core.fencing import placing_wait
+from hedgerow_operator.core.fencing import placing_wait, start_wait
 from hedgerow_operator.core.ladder import NEW_PLACEMENT, backoff_seconds, give_back, jitter, unexpired
 from hedgerow_operator.core.plan import Event
 from hedgerow_operator.core.resume import choose_checkpoint, judge_progress, ready_scans
@@ -51,7 +51,7 @@ def gathering(context: Context) -> Step:
     step = judge_progress(context, scans)
     if step.status.progress_judged != context.status.progress_judged:
         return _after_judgement(context, step)
-    wait = (parse_optional_time(context.status.next_start_at) or 0.0) - context.now
+    wait = start_wait(context)
     return step.then(look_again=wait) if wait > 0 else _begin(context, choose_checkpoint(step, scans))
 
 

@@ -41,13 +41,24 @@ def placing_wait(context: Context) -> float:
     trusted: a clock that jumps forward must not end the wait for its ranks.
     """
     status, seen = context.status, context.seen
-    at = parse_optional_time(status.next_start_at)
-    if at is None:
+    if status.next_start_at is None:
         return 0.0
     least = 0.0
     if seen.fences_by_time and 0 < status.fenced_attempt == status.attempt - 1:
         least = last_words_seconds(float(context.job.spec.grace_seconds))
-    return max(at - context.now, least - seen.stage_seconds)
+    return max(start_wait(context), least - seen.stage_seconds)
+
+
+def start_wait(context: Context) -> float:
+    """Seconds until the time of the next start, if there is one. No wait is meant to be longer than the longest that is
+    ever set, so a clock that was wrong when it was set, or went back since, does not hold a job up.
+    """
+    at = parse_optional_time(context.status.next_start_at)
+    if at is None:
+        return 0.0
+    spec = context.job.spec
+    longest = max(float(spec.recovery.backoff.max_seconds), last_words_seconds(float(spec.grace_seconds)))
+    return min(at - context.now, longest - context.seen.stage_seconds)
 
 
 def _unreachable(gang: Gang) -> list[WorkerSeen]:

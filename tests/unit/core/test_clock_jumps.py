@@ -94,6 +94,17 @@ def test_an_operator_that_begins_anew_waits_for_the_whole_fence_again() -> None:
     assert world.now - began >= FENCE + MARGIN_SECONDS
 
 
+def test_a_clock_that_is_put_right_by_an_hour_holds_no_start_up_for_an_hour() -> None:
+    world = World(make_job({**SPEC, "recovery": {"backoff": {"maxSeconds": 60}}})).until(RUNNING).run(20.0)
+    deleted_by_force(world)
+    world.clock_is_wrong_by = HOUR
+    world.run(30.0)
+    assert world.status.next_start_at is not None
+    world.clock_is_wrong_by = 0.0
+    world.run(120.0)
+    assert (world.status.attempt, world.status.state) == (2, "Running")
+
+
 STATUS = TrainingJobStatus(attempt=1, attempt_stage="Removing")
 FENCED = TrainingJobStatus(attempt=1, attempt_stage="Removing", fenced_at="2027-01-15T08:00:00Z")
 STORIES: dict[str, tuple[list[tuple[TrainingJobStatus, float]], float]] = {

@@ -79,6 +79,7 @@ def test_an_exclusion_that_is_over_is_not_listed_any_more() -> None:
         ExcludedNode(name=name, reason=reasons.NODE_LOST, until=format_time(world.now + seconds))
         for name, seconds in (("node7", 10.0), ("node8", 60.0))
     )
+    assert world.job is not None
     status = msgspec.structs.replace(world.status, excluded_nodes=(over, lasting))
     world.job = msgspec.structs.replace(world.job, status=status)
     assert world.run(5.0).status.excluded_nodes == (over, lasting)
