@@ -85,9 +85,10 @@ def finished_by_itself(found: Found, truth: dict[str, Any]) -> str:
 
 
 def device_crash(found: Found, truth: dict[str, Any]) -> str:
-    """One rank's device is suspected; a restart is right."""
-    said = [(entry["kind"], entry["class"], entry["action"], len(entry["ranks"])) for entry in found["incidents"]]
-    return "" if said == [("Failure", "Hardware", "Restart", 1)] else str(said)
+    """One process's device is suspected, a restart is right. The log tells its rank within an unknown node only."""
+    said = [(entry["kind"], entry["class"], entry["action"], entry["ranks"], "[default3]" in entry["message"])
+            for entry in found["incidents"]]
+    return "" if said == [("Failure", "Hardware", "Restart", [], True)] else str(said)
 
 
 def stragglers(found: Found, truth: dict[str, Any]) -> str:

@@ -13,6 +13,9 @@ LENGTH_FACTOR = 2.0  # of the longest such pause; once there is a rhythm they ar
 KNOWN_LENGTH_FACTOR = 1.5
 # As many pauses without a rhythm are a habit too: they may come at any time.
 HABIT = 3
+# Of three pauses at random every fifth set keeps a rhythm by time within its tolerance, of so many not one in a
+# hundred: then only is anything shorter called too long.
+SURE_BY_TIME = 5
 LEAST_PERIOD_STEPS = 10
 # Shorter by this share than the shortest pause is still a pause: lengths are told by buckets 19 % wide.
 SHORTER_SHARE = 0.75
@@ -27,7 +30,7 @@ def allowed(pauses: Pauses, began: float, step: int | None, attempt: int = 0, st
     """
     seen = pauses.seen
     longest = max((pause.seconds for pause in seen), default=0.0)
-    if len(seen) >= HABIT and not _has_rhythm(seen):
+    if len(seen) >= HABIT and not _has_rhythm(seen, HABIT):
         return LENGTH_FACTOR * longest
     again = bool(seen) and seen[-1].attempt != attempt
     by_step = step is not None and _due(_steps(seen), _step_period(seen), float(step), STEP_TOLERANCE, again)
@@ -38,17 +41,17 @@ def allowed(pauses: Pauses, began: float, step: int | None, attempt: int = 0, st
 
 def apart(pauses: Pauses, lengths: Histogram) -> Histogram:
     """``lengths`` of steps without the pauses among them, once these have a rhythm and so can be told apart."""
-    if len(pauses.seen) < HABIT or not _has_rhythm(pauses.seen):
+    if len(pauses.seen) < HABIT or not _has_rhythm(pauses.seen, SURE_BY_TIME):
         return lengths
     shortest = SHORTER_SHARE * min(pause.seconds for pause in pauses.seen)
     usual = {bucket: amount for bucket, amount in lengths.items() if upper_seconds(bucket) < shortest}
     return usual if count(usual) >= (1.0 - MOST_SHARE) * count(lengths) else lengths
 
 
-def _has_rhythm(seen: Sequence[Pause]) -> bool:
+def _has_rhythm(seen: Sequence[Pause], least_by_time: int) -> bool:
     told = all(pause.step is not None for pause in seen)
     by_step = told and len(_distinct(seen)) >= HABIT and _step_period(seen) is not None
-    return by_step or (len(seen) >= HABIT and _time_period(seen) is not None)
+    return by_step or (len(seen) >= least_by_time and _time_period(seen) is not None)
 
 
 def _distinct(seen: Sequence[Pause]) -> list[float]:

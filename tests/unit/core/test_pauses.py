@@ -3,7 +3,7 @@
 import pytest
 
 from hedgerow_operator.core.pause import Pause, Pauses
-from hedgerow_operator.core.pauses import allowed
+from hedgerow_operator.core.pauses import allowed, apart
 
 
 def pauses(*seen: tuple[float, int | None]) -> Pauses:
@@ -42,3 +42,20 @@ def test_only_the_newest_are_kept() -> None:
     for number in range(100):
         seen = seen.add(Pause(float(number), number, 1.0))
     assert (len(seen.seen), seen.seen[-1].step) == (16, 99)
+
+
+LENGTHS: dict[int, int] = {40: 5000, 62: 10}
+APART: dict[str, tuple[Pauses, bool]] = {
+    "every 500 steps, three times": (pauses((500.0, 500), (1045.0, 1000), (1590.0, 1500)), True),
+    "every ten minutes, only three times": (EVERY_10_MINUTES, False),
+    "every ten minutes, five times": (
+        pauses((600.0, 90), (1200.0, 210), (1800.0, 290), (2400.0, 420), (3000.0, 480)), True),
+    "five times, at no rhythm": (
+        pauses((600.0, 90), (1200.0, 210), (1530.0, 290), (2400.0, 420), (2900.0, 480)), False),
+}
+
+
+@pytest.mark.parametrize("case", APART)
+def test_pauses_are_told_apart_from_steps(case: str) -> None:
+    seen, are = APART[case]
+    assert apart(seen, LENGTHS) == ({40: 5000} if are else LENGTHS)

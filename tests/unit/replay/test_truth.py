@@ -73,6 +73,11 @@ def test_crash(shared_data: Path, name: str) -> None:
     assert (incident["kind"], incident["action"], incident["class"], incident["ranks"]) == ("Failure", *CRASHES[name])
 
 
+def test_a_crash_names_the_process_where_the_log_tells_no_rank(shared_data: Path) -> None:
+    (incident,) = replay(shared_data / truth(shared_data, "B04")["file"])["incidents"]
+    assert "[default3]" in incident["message"]
+
+
 @pytest.mark.parametrize("name", ["L03", "L21"])
 def test_a_stall_is_told_of_before_it_ends_and_closed_when_it_does(shared_data: Path, name: str) -> None:
     case = truth(shared_data, name)
