@@ -17,7 +17,14 @@ BESIDE_KILLED_OPERATORS = (
     "test_testbed_parts",
     "test_operator_killed",
 )
-BESIDE_LOST_NODES = ("test_troubles", "test_hindrances", "test_unheard", "test_nodes")
+BESIDE_LOST_NODES = (
+    "test_faults",
+    "test_troubles",
+    "test_hindrances",
+    "test_slow_rank",
+    "test_unheard",
+    "test_nodes",
+)
 ORDER = (*BESIDE_KILLED_OPERATORS, *BESIDE_LOST_NODES, "test_quickstart")
 
 
