@@ -207,7 +207,7 @@ class Attempt:
         variables = rank_environment(options, self.start, local, files.variables(), place.archive, inherited)
         variables.update(recorder_variables(files.folder, variables))
         reads = options.heartbeat_source in environment.LOG_SOURCES
-        output = RankOutput(RankLog(place.pattern) if reads else None)
+        output = RankOutput(RankLog(place.pattern) if reads else None, options.nproc)
         try:
             process = ranks.spawn(list(options.command), variables, output, die_with_parent())
         finally:

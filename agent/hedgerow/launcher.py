@@ -9,6 +9,7 @@ import secrets
 import shutil
 import signal
 import sys
+import time
 from typing import Any, Callable, List, Mapping, Optional
 
 from hedgerow import environment, fence, leaving, machine, pack, reports, system_calls, wire
@@ -28,7 +29,8 @@ STOPPING_TICK_SECONDS = 0.02
 SCAN_SECONDS = 5.0
 # Longest wait for the last report and the last output.
 OWN_GRACE_SECONDS = 2.0
-_OUTPUT_WAIT_SECONDS = 0.2
+# And for what ranks that have ended wrote last, before the operator hears of their end.
+_OUTPUT_WAIT_SECONDS = 1.0
 _USAGE = 2
 # Passing output on waits for the thread that reads it no longer than this at a time.
 _SWITCH_SECONDS = 0.0005
@@ -146,12 +148,13 @@ class Launcher:
         self._events.put(functools.partial(handler, *arguments))
 
     def _on_child(self) -> None:
+        until = time.monotonic() + _OUTPUT_WAIT_SECONDS
         for pid, status in _reaped():
             rank = self._attempt.reap(pid, status, machine.boottime()) if self._attempt is not None else None
             if rank is not None:
                 if self._attempt is not None and self._attempt.stage == wire.STAGE_RUNNING:
-                    # What it said last explains why it ended; a helper of it may hold the pipe open.
-                    rank.output.drained.wait(_OUTPUT_WAIT_SECONDS)
+                    # What it said last is its last step, or explains why it ended.
+                    rank.output.settle(until)
                 say(launcher_lines.RANK_ENDED % (rank.number, rank.exit_code or 0))
                 self._reporter.report_now()
         self._ticked = 0.0

@@ -18,6 +18,7 @@ BACKLOG_BYTES = 4 << 20
 # Reading takes at most a quarter of a core, which is the ranks' own, and leaves the interpreter to the pump.
 _REST_PER_WORK = 3.0
 _LONGEST_REST_SECONDS = 0.1
+_AT_A_TIME = 65536
 _MOST_SEEN = 4096
 
 
@@ -36,6 +37,11 @@ class RankLog:
         self.gaps: Set[int] = set()
         self.unread_bytes = 0
         self.unread_at: Optional[float] = None  # CLOCK_MONOTONIC, seconds
+        # Pieces handed over and pieces dealt with: each is counted by one thread only.
+        self.offered = 0
+        self.dealt_with = 0
+        # Somebody waits for the rest, because the rank has ended.
+        self.hurry = False
 
     def leave_unread(self, amount: int) -> None:
         """So many bytes will not be read."""
@@ -53,6 +59,11 @@ class RankLog:
         self._take_in(time_ns, reader.feed(data))
         # One that raised is not taken again.
         self._readers[stream] = reader
+
+    @property
+    def waiting(self) -> bool:
+        """Whether something was handed over that is not read yet."""
+        return self.dealt_with < self.offered
 
     @property
     def blind(self) -> bool:
@@ -90,16 +101,23 @@ class LogReader(threading.Thread):
         else:
             log.gaps.discard(stream)
         self._offered += len(data)
+        log.offered += 1
         self._chunks.put((log, stream, time.monotonic_ns(), data))
 
     def run(self) -> None:
         """Read until the process ends."""
         while True:
             log, stream, time_ns, data = self._chunks.get()
-            began = time.monotonic()
-            try:
-                log.read(stream, time_ns, data)
-            except Exception:  # noqa: BLE001 (what breaks a reader costs those lines only)
-                log.leave_unread(len(data))
+            for start in range(0, len(data), _AT_A_TIME):
+                began = time.monotonic()
+                self._feed(log, stream, time_ns, data[start : start + _AT_A_TIME])
+                if not log.hurry:
+                    time.sleep(min(_LONGEST_REST_SECONDS, _REST_PER_WORK * (time.monotonic() - began)))
             self._read += len(data)
-            time.sleep(min(_LONGEST_REST_SECONDS, _REST_PER_WORK * (time.monotonic() - began)))
+            log.dealt_with += 1
+
+    def _feed(self, log: RankLog, stream: int, time_ns: int, piece: bytes) -> None:
+        try:
+            log.read(stream, time_ns, piece)
+        except Exception:  # noqa: BLE001 (what breaks a reader costs those lines only)
+            log.leave_unread(len(piece))

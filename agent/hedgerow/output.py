@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import collections
+import contextlib
+import fcntl
 import os
+import select
 import selectors
 import threading
-from typing import Deque, Dict, List, Optional, Tuple
+import time
+from typing import Deque, Dict, List, Optional, Tuple, Union
 
 from hedgerow.log_reader import LogReader, RankLog
 
 TAIL_LINES = 20
 TAIL_LINE_BYTES = 400
-_CHUNK = 65536
+# Fewer and larger pieces cost less: for each the pump waits for the interpreter some times.
+_CHUNK = 1 << 20
+# Pipes hold as much, which is what a user may ask for (pipe-max-size in /proc/sys/fs). Those of all ranks together hold
+# no more than this, an eighth of what a user may have before every new pipe becomes small (pipe-user-pages-soft).
+_ALL_PIPES = 8 << 20
+_LEAST_PIPE = 1 << 16
+_SET_PIPE_SIZE = 1031  # fcntl.F_SETPIPE_SZ, as it is called from Python 3.10 on
 # Longest wait for the rest of a line before what is there is passed on (progress bars print no line end).
 _LINE_WAIT_SECONDS = 0.2
 _HELD_BYTES = 65536
+_SETTLE_LOOK_SECONDS = 0.005
 
 
 class Tail:
@@ -27,6 +38,10 @@ class Tail:
 
     def add(self, stream: int, data: bytes) -> None:
         """Take in what the rank wrote to ``stream`` (1 or 2)."""
+        ends = data.rsplit(b"\n", TAIL_LINES + 1)
+        if len(ends) > TAIL_LINES + 1:
+            # What comes before these line ends is no line that is kept.
+            data, self._parts[stream] = b"\n".join(ends[1:]), b""
         pieces = (self._parts.get(stream, b"") + data).replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
         self._parts[stream] = pieces.pop()[: TAIL_LINE_BYTES * 2]
         for piece in pieces[-TAIL_LINES:]:
@@ -49,15 +64,18 @@ class Tail:
 class RankOutput:
     """The two pipes of one rank. ``write_ends`` are for the child; close them once it has started.
 
-    log: what is to be read of it for progress, None: nothing.
+    log: what is to be read of it for progress, None: nothing. ranks: how many share what pipes may hold.
     """
 
-    def __init__(self, log: Optional[RankLog] = None) -> None:
+    def __init__(self, log: Optional[RankLog] = None, ranks: int = 1) -> None:
         self.tail = Tail()
         self.log = log
         self.drained = threading.Event()
         self.open_streams = 2
+        # The pump holds something that it has not handed on to the tail and the log yet.
+        self.in_hand = False
         out, err = os.pipe(), os.pipe()
+        _enlarge((out[0], err[0]), _ALL_PIPES // (2 * ranks))
         self.read_ends = (out[0], err[0])
         self.write_ends = (out[1], err[1])
 
@@ -65,6 +83,29 @@ class RankOutput:
         """The parent's copies; until they are closed no end of output is ever seen."""
         for end in self.write_ends:
             os.close(end)
+
+    def settle(self, until: float) -> bool:
+        """Wait (until then, CLOCK_MONOTONIC) for all that the rank has written so far to be read for progress.
+
+        A helper of the rank that lives on and holds the pipes open is not waited for.
+        """
+        if self.log is not None:
+            self.log.hurry = True
+        while not self._is_settled():
+            if time.monotonic() >= until:
+                return False
+            self.drained.wait(_SETTLE_LOOK_SECONDS)
+        return True
+
+    def _is_settled(self) -> bool:
+        if not self.drained.is_set():
+            # In this order: the pump takes a piece in hand before it is gone from the pipe.
+            poll = select.poll()
+            for end in self.read_ends:
+                poll.register(end, select.POLLIN)
+            if any(event & select.POLLIN for _end, event in poll.poll(0)) or self.in_hand:
+                return False
+        return self.log is None or not self.log.waiting
 
 
 class OutputPump(threading.Thread):
@@ -109,22 +150,26 @@ class OutputPump(threading.Thread):
                 self._selector.register(end, selectors.EVENT_READ, (output, stream, whole_lines))
 
     def _pump(self, end: int, output: RankOutput, stream: int, whole_lines: bool) -> None:
+        output.in_hand = True
         data = os.read(end, _CHUNK)
+        if data:
+            output.tail.add(stream, data)
+            if output.log is not None:
+                self._reader.offer(output.log, stream, data)
+        output.in_hand = False
         if not data:
             self._close(end, output, stream)
             return
-        output.tail.add(stream, data)
-        if output.log is not None:
-            self._reader.offer(output.log, stream, data)
         if not whole_lines:
             _write(stream, data)
             return
         data = self._held.pop(end, b"") + data
-        cut = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+        cut = data.rfind(b"\n") + 1
+        cut = max(cut, data.rfind(b"\r", cut) + 1)
         if len(data) - cut > _HELD_BYTES:
             cut = len(data)
-        _write(stream, data[:cut])
-        if data[cut:]:
+        _write(stream, memoryview(data)[:cut])
+        if cut < len(data):
             self._held[end] = data[cut:]
 
     def _close(self, end: int, output: RankOutput, stream: int) -> None:
@@ -141,7 +186,17 @@ class OutputPump(threading.Thread):
             _write(stream, self._held.pop(end))
 
 
-def _write(stream: int, data: bytes) -> None:
+def _enlarge(pipes: Tuple[int, ...], most: int) -> None:
+    """Make pipes hold a piece, or as much as there is for each; what the kernel refuses stays as it is."""
+    size = _CHUNK
+    while size > most and size > _LEAST_PIPE:
+        size //= 2
+    for pipe in pipes:
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(pipe, _SET_PIPE_SIZE, size)
+
+
+def _write(stream: int, data: Union[bytes, memoryview]) -> None:
     """Write all of it; when the reader of our output is gone, it is lost and training goes on."""
     view = memoryview(data)
     while view:

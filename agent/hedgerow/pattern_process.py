@@ -132,10 +132,11 @@ class PatternStream:
         begun_elsewhere = self._in_line and (self._process.pid is None or self._generation != self._process.generation)
         if begun_elsewhere:
             # The process that knew how this line began is gone.
-            data = data[data.find(b"\n") + 1 :] if b"\n" in data else b""
+            ends = [at for at in (data.find(b"\n"), data.find(b"\r")) if at >= 0]
+            data = data[min(ends) + 1 :] if ends else b""
             if not data:
                 return []
-        self._in_line = not data.endswith(b"\n")
+        self._in_line = not data.endswith((b"\n", b"\r"))
         try:
             return self._process.read(self._slot, data)
         finally:

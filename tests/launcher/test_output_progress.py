@@ -122,3 +122,21 @@ def test_a_flood_is_passed_on_whole_and_does_not_hide_the_steps_behind_it(
     report = operator.wait_for(lambda r: r.ranks and (r.ranks[0].step or 0) > 5, seconds=60)
     assert report.unread_output_bytes > 0
     assert launcher.path("out").stat().st_size > 100_000_000
+
+
+ENDS = """
+for step in range(1, 61):
+    print(" iteration %8d/   60 | elapsed time per iteration (ms): 1.0 | lm loss: 3.0 |" % step)
+"""
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"HEDGEROW_LOG_PATTERN": r"iteration +(?P<step>\d+)/"}], ids=["known lines", "a user's pattern"]
+)
+def test_the_end_of_a_rank_is_told_with_its_last_step(
+    launch: Launch, operator: OperatorDouble, settings: dict[str, str]
+) -> None:
+    operator.command(begin())
+    launch(*python(ENDS), HEDGEROW_NPROC="2", **settings)
+    report = operator.wait_for(lambda r: any(rank.state == wire.RANK_EXITED for rank in r.ranks))
+    assert [rank.step for rank in report.ranks if rank.state == wire.RANK_EXITED] in ([60], [60, 60])

@@ -101,6 +101,15 @@ def test_the_tail_keeps_the_last_lines_and_what_has_not_ended_yet() -> None:
     assert tail.lines()[-2:] == ["Traceback", "x" * 400]
 
 
+def test_of_a_large_piece_the_last_lines_are_kept_whole() -> None:
+    tail = Tail()
+    tail.add(1, b"begun, ")
+    tail.add(1, b"ended\n" + b"line\r\n" * 100_000 + b"".join(b"%d%%\rlast %d\n" % (n, n) for n in range(20)) + b"un")
+    tail.add(1, b"finished")
+    assert tail.lines()[-4:] == ["last 18", "19%", "last 19", "unfinished"]
+    assert len(tail.lines()) == 20
+
+
 def test_a_progress_bar_is_a_series_of_lines() -> None:
     tail = Tail()
     tail.add(1, b"\r10 %\r20 %\r30 %")
