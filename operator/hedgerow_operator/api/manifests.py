@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +18,13 @@ SUFFIXES = (".yaml", ".yml", ".json")
 
 
 class ManifestError(Exception):
-    """One thing that is wrong: a sentence and where, as FILE:LINE or FILE."""
+    """One thing that is wrong: a sentence and where, as FILE:LINE or FILE. unreadable: there is nothing to judge."""
 
-    def __init__(self, where: str, sentence: str) -> None:
+    def __init__(self, where: str, sentence: str, *, unreadable: bool = False) -> None:
         super().__init__(f"{where}: {sentence}")
         self.where = where
         self.sentence = sentence
+        self.unreadable = unreadable
 
 
 @dataclass(frozen=True)
@@ -37,20 +38,49 @@ class Source:
 
 @dataclass(frozen=True)
 class FoundJob:
-    """A job and where it is written (FILE:LINE); folder: what its workingDir counts from."""
+    """A job and where it is written (FILE:LINE). folder: what its workingDir counts from. fields: as it is written."""
 
     job: TrainingJob
     where: str
     folder: Path
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class OtherObject:
+    """An object of a kind that is not Hedgerow's, such as the claim that a job mounts."""
+
+    where: str
+    fields: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        return f"{self.where}: skipped {self.fields['kind']}, which needs a cluster"
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A word that not every reader of YAML reads alike: a sentence and where, as FILE:LINE."""
+
+    where: str
+    sentence: str
 
 
 @dataclass(frozen=True)
 class Manifests:
-    """What was found. notes: one sentence for each object of a kind that is not Hedgerow's."""
+    """What was found. others: objects of kinds that are not Hedgerow's."""
 
     jobs: tuple[FoundJob, ...]
     errors: tuple[ManifestError, ...]
-    notes: tuple[str, ...]
+    others: tuple[OtherObject, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """One sentence for each object of a kind that is not Hedgerow's."""
+        return tuple(map(str, self.others))
+
+
+Found = FoundJob | ManifestError | OtherObject | Doubt
 
 
 def load_manifests(path: str) -> Manifests:
@@ -61,23 +91,26 @@ def load_manifests(path: str) -> Manifests:
         try:
             sources.append(_read(name))
         except (OSError, UnicodeDecodeError) as error:
-            errors.append(ManifestError(name, _read_failure(error)))
+            errors.append(ManifestError(name, _read_failure(error), unreadable=True))
     found = parse_manifests(sources)
     errors.extend(found.errors)
     if not found.jobs and not errors:
-        errors.append(ManifestError(path, f"holds no {TRAINING_JOB_KIND}; write at least one"))
-    return Manifests(found.jobs, tuple(errors), found.notes)
+        errors.append(ManifestError(path, f"holds no {TRAINING_JOB_KIND}; write at least one", unreadable=True))
+    return Manifests(found.jobs, tuple(errors), found.others, found.doubts)
 
 
 def parse_manifests(sources: Iterable[Source]) -> Manifests:
     """The manifests in these texts. Pure."""
     jobs: dict[tuple[str, str], FoundJob] = {}
     errors: list[ManifestError] = []
-    notes: list[str] = []
+    others: list[OtherObject] = []
+    doubts: list[Doubt] = []
     for source in sources:
         for found in _found(source):
-            if isinstance(found, str):
-                notes.append(found)
+            if isinstance(found, OtherObject):
+                others.append(found)
+            elif isinstance(found, Doubt):
+                doubts.append(found)
             elif isinstance(found, ManifestError):
                 errors.append(found)
             else:
@@ -85,16 +118,17 @@ def parse_manifests(sources: Iterable[Source]) -> Manifests:
                 first = jobs.setdefault(key, found)
                 if first is not found:
                     errors.append(ManifestError(found.where, f'job "{key[1]}" is written at {first.where} already'))
-    return Manifests(tuple(jobs.values()), tuple(errors), tuple(notes))
+    return Manifests(tuple(jobs.values()), tuple(errors), tuple(others), tuple(doubts))
 
 
-def _found(source: Source) -> Iterator[FoundJob | ManifestError | str]:
+def _found(source: Source) -> Iterator[Found]:
     try:
         for document in read_documents(source.text):
+            yield from (Doubt(f"{source.name}:{doubt.line}", str(doubt)) for doubt in document.ambiguities)
             for place, fields in _objects(document.fields):
                 yield from _judged(source, document, place, fields)
     except YAMLTextError as error:
-        yield ManifestError(f"{source.name}:{error.line}", str(error))
+        yield ManifestError(f"{source.name}:{error.line}", str(error), unreadable=True)
 
 
 def _objects(fields: Any) -> Iterator[tuple[str, Any]]:
@@ -105,17 +139,17 @@ def _objects(fields: Any) -> Iterator[tuple[str, Any]]:
         yield "", fields
 
 
-def _judged(source: Source, document: Document, place: str, fields: Any) -> Iterator[FoundJob | ManifestError | str]:
+def _judged(source: Source, document: Document, place: str, fields: Any) -> Iterator[Found]:
     def where(at: str) -> str:
         return f"{source.name}:{document.line('.'.join(part for part in (place, at) if part))}"
 
     if _is_foreign(fields):
-        yield f"{where('')}: skipped {fields['kind']}, which needs a cluster"
+        yield OtherObject(where(""), fields)
         return
     job, problems = checked(fields)
     yield from (ManifestError(where(problem.at), problem.sentence) for problem in problems)
     if job is not None:
-        yield FoundJob(job, where(""), source.folder)
+        yield FoundJob(job, where(""), source.folder, fields)
 
 
 def _is_foreign(fields: Any) -> bool:
@@ -129,11 +163,12 @@ def _file_names(path: str, errors: list[ManifestError]) -> list[str]:
     if path == STANDARD_INPUT or Path(path).is_file():
         return [path]
     if not Path(path).is_dir():
-        errors.append(ManifestError(path, "no such file or folder"))
+        errors.append(ManifestError(path, "no such file or folder", unreadable=True))
         return []
     names = sorted(str(file) for file in Path(path).iterdir() if file.suffix in SUFFIXES and file.is_file())
     if not names:
-        errors.append(ManifestError(path, f"holds no file that ends in {', '.join(SUFFIXES)}"))
+        sentence = f"holds no file that ends in {', '.join(SUFFIXES)}"
+        errors.append(ManifestError(path, sentence, unreadable=True))
     return names
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,25 @@ _MAX_BITS = 64
 
 _TAG = "tag:yaml.org,2002:"
 _MERGE = f"{_TAG}merge"
+_NUMBERS = (f"{_TAG}int", f"{_TAG}float")
+# The core schema (yaml.org/spec/1.2.2, section 10.3.2). ruamel.yaml reads what 1.1 called a number too: 1_000, 0b11.
+_NUMBER = re.compile(
+    r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"
+    r"|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"
+)
+_FORMER_NUMBER = re.compile(r".*_|[-+]?0[box]")
+_LEADING_ZERO = re.compile(r"[-+]?0[0-9]+")
+_OCTAL = re.compile(r"[-+]?0[0-7]+")
+# What readers of YAML 1.1, kubectl among them, take for something else than text.
+_TRUTHS = {"true": ("y", "yes", "on"), "false": ("n", "no", "off")}
+_OTHERWISE = {
+    form: truth
+    for truth, words in _TRUTHS.items()
+    for word in words
+    for form in (word, word.upper(), word.capitalize())
+}
+_OTHER_NUMBER = re.compile(r"[-+]?(0b[01_]+|0x[0-9a-fA-F_]*_[0-9a-fA-F_]*|[0-9][0-9_]*_[0-9_]*(\.[0-9_]*)?)")
+_NEW_OCTAL = re.compile(r"0o[0-7]+")
 
 
 class YAMLTextError(ValueError):
@@ -30,11 +50,25 @@ class YAMLTextError(ValueError):
 
 
 @dataclass(frozen=True)
+class Ambiguity:
+    """A word that readers of YAML 1.1, such as kubectl, take for something else. here, there: how it is read."""
+
+    line: int
+    word: str
+    here: str
+    there: str
+
+    def __str__(self) -> str:
+        return f"{self.word} is {self.here} here and {self.there} to kubectl; put it in quotes if it is text"
+
+
+@dataclass(frozen=True)
 class Document:
     """One YAML document. lines: place, such as spec.health.phases[1], to the line that it is written in."""
 
     fields: Any
     lines: Mapping[str, int]
+    ambiguities: tuple[Ambiguity, ...] = ()
 
     def line(self, at: str) -> int:
         """The line of this place, or of the nearest thing around it that was written."""
@@ -52,7 +86,8 @@ def read_documents(text: str) -> Iterator[Document]:
             if node is None or node.tag == f"{_TAG}null":
                 continue
             reader = _Reader(yaml.constructor)
-            yield Document(reader.read(node, ""), reader.lines)
+            fields = reader.read(node, "")
+            yield Document(fields, reader.lines, tuple(reader.ambiguities.values()))
     except YAMLTextError:
         raise
     except MarkedYAMLError as error:
@@ -76,6 +111,7 @@ _Constructor.add_constructor(f"{_TAG}timestamp", SafeConstructor.construct_yaml_
 class _Reader:
     def __init__(self, constructor: Any) -> None:
         self.lines: dict[str, int] = {}
+        self.ambiguities: dict[int, Ambiguity] = {}  # by the node, which an alias repeats
         self._constructor = constructor
         self._fields = 0
 
@@ -122,6 +158,10 @@ class _Reader:
         return _joined(str(key.value))
 
     def _scalar(self, node: Node) -> Any:
+        if node.style is None and isinstance(node.value, str):
+            self._note(node)
+            if _is_plain_text(node):
+                return _joined(node.value)
         try:
             value = self._constructor.construct_object(node)
         except (ValueError, KeyError, OverflowError):  # its tag promises what the text does not hold, or it is endless
@@ -133,6 +173,33 @@ class _Reader:
         if value is not None and not isinstance(value, bool | int | float | str):
             raise YAMLTextError(f"a value of type {_kind(node)} has no place in a manifest", _line(node))
         return value
+
+    def _note(self, node: Node) -> None:
+        """Remember a word that not every reader reads alike; YAMLTextError where that is sure to harm."""
+        word = str(node.value)
+        if _LEADING_ZERO.fullmatch(word) and node.tag in _NUMBERS:
+            octal = f"{int(word, 8)} to kubectl" if _OCTAL.fullmatch(word) else "none to kubectl"
+            raise YAMLTextError(
+                f"{word} is the number {int(word)} by YAML 1.2 and {octal}; write the number that you mean without the "
+                "zero before it, or text in quotes",
+                _line(node),
+            )
+        if word in _OTHERWISE:
+            there, here = _OTHERWISE[word], "text"
+        elif _OTHER_NUMBER.fullmatch(word):
+            there, here = "a number", "text"
+        elif _NEW_OCTAL.fullmatch(word):
+            there, here = "text", f"the number {int(word, 8)}"
+        else:
+            return
+        self.ambiguities.setdefault(id(node), Ambiguity(_line(node), word, here, there))
+
+
+def _is_plain_text(node: Node) -> bool:
+    """Whether YAML 1.2 calls text what ruamel.yaml takes for a number, or for the marks of YAML 1.1."""
+    if node.tag in _NUMBERS:
+        return _FORMER_NUMBER.match(node.value) is not None and _NUMBER.fullmatch(node.value) is None
+    return node.tag in (f"{_TAG}value", _MERGE)
 
 
 def _joined(text: str) -> str:

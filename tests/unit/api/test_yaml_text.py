@@ -12,8 +12,25 @@ VALUES: dict[str, tuple[str, Any]] = {
     "a time of day stays text": ("12:00:00", "12:00:00"),
     "a date stays text": ("2026-01-02", "2026-01-02"),
     "a moment stays text": ("2026-01-02T03:04:05Z", "2026-01-02T03:04:05Z"),
-    "on stays text": ("on", "on"),
-    "no stays text": ("no", "no"),
+    "a time limit with days stays text": ("2-00:00:00", "2-00:00:00"),
+    "minutes and seconds stay text": ("1:30", "1:30"),
+    **{f"{word} stays text": (word, word) for word in ("on", "Off", "yes", "NO", "y", "N")},
+    "True is a boolean": ("True", True),
+    "a tilde is null": ("~", None),
+    "tagged text is text": ("!!str 5", "5"),
+    "a number with underscores is text": ("1_000", "1_000"),
+    "a number with commas is text": ("1,000", "1,000"),
+    "a binary number is text": ("0b11", "0b11"),
+    "a hexadecimal number is one": ("0x1F", 31),
+    "a line under a sign is text": ("-_", "-_"),
+    "an octal number is one": ("0o17", 15),
+    "zero is a number": ("0", 0),
+    "a quoted octal number is text": ("'0644'", "0644"),
+    "a version is text": ("1.2.3", "1.2.3"),
+    "an exponent makes a number": ("1e3", 1000.0),
+    "a point alone is text": (".", "."),
+    "an equals sign is text": ("=", "="),
+    "the mark of a merge is text as a value": ("[<<]", ["<<"]),
     "true is a boolean": ("true", True),
     "nothing is null": ("", None),
     "a whole number is one": ("31", 31),
@@ -56,7 +73,36 @@ def test_every_field_has_its_line_and_a_missing_one_that_of_its_parent() -> None
     assert document.line("status") == 3
 
 
+OTHERWISE = {
+    "yes": ("yes", "yes is text here and true to kubectl"),
+    "Off": ("Off", "Off is text here and false to kubectl"),
+    "1_000": ("1_000", "1_000 is text here and a number to kubectl"),
+    "0b11": ("0b11", "0b11 is text here and a number to kubectl"),
+    "0o17": ("0o17", "0o17 is the number 15 here and text to kubectl"),
+}
+
+
+@pytest.mark.parametrize(("word", "want"), OTHERWISE.values(), ids=OTHERWISE.keys())
+def test_a_word_that_kubectl_reads_otherwise_is_told_once_with_its_line(word: str, want: str) -> None:
+    (document,) = read_documents(f"a: 1\nb: &b\n  - {word}\nc: *b\n")
+    (ambiguity,) = document.ambiguities
+    assert str(ambiguity).startswith(want)
+    assert ambiguity.line == 3
+
+
+@pytest.mark.parametrize("text", ["'yes'", '"1_000"', "12:00:00", "true", "|\n  yes\n", "1000", "2026-01-02"])
+def test_what_every_reader_reads_alike_is_not_told(text: str) -> None:
+    (document,) = read_documents(f"a: {text}")
+    assert document.ambiguities == ()
+
+
 BROKEN = {
+    "a number that begins with zero": (
+        "a: 1\nb: 0644\n",
+        2,
+        "0644 is the number 644 by YAML 1.2 and 420 to kubectl; write the number that you mean without the zero",
+    ),
+    "a number that begins with zero and is not octal": ("a: 08\n", 1, "08 is the number 8 by YAML 1.2 and none to"),
     "a tab": ("a:\n\tb: 1\n", 2, "a tab cannot indent YAML; write spaces instead"),
     "a key written twice": ("a: 1\nb: 2\na: 3\n", 3, '"a" is written twice in the same place; keep one of them'),
     "a key written twice further in": ("s:\n  - {a: 1, a: 2}\n", 2, '"a" is written twice'),
