@@ -158,7 +158,7 @@ class _Reader:
         return _joined(str(key.value))
 
     def _scalar(self, node: Node) -> Any:
-        if node.style is None and isinstance(node.value, str):
+        if isinstance(node, ScalarNode) and node.style is None:
             self._note(node)
             if _is_plain_text(node):
                 return _joined(node.value)
