@@ -100,7 +100,8 @@ class StallWatch:
             for phase, lengths in course.learned.items() if self._enough(phase, count(lengths))
         }
         longest = float(self._health.stall.max_seconds)
-        limit = deadlines(enough, self._sharp if telling else self._health, 1).get(course.phase, longest)
+        # One witness alone has to be silent for UNMEASURED_FACTOR times as long, which no tail reaches.
+        limit = deadlines(enough, self._sharp if telling else self._health, 1, tail=False).get(course.phase, longest)
         return max(limit, min(course.due_pause(), longest)) if pauses else limit
 
     @staticmethod

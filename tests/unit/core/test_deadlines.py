@@ -43,6 +43,11 @@ CASES: dict[str, tuple[str, dict[str, Any], HealthSpec, tuple[float, float]]] = 
         "step", {"step": shown((0.1, 1000))}, HEALTH, (10, 10)),
     "many steady steps of ten seconds get half as much": ("step", {"step": shown((10.0, 1000))}, HEALTH, (15, 20)),
     "steps that vary have more": ("step", {"step": shown((5.0, 900), (12.0, 100))}, HEALTH, (28, 40)),
+    "of a few steps the longest shows no tail yet: one is supposed": (
+        "step", {"step": shown((8.0, 4), (12.0, 2))}, HEALTH, (36, 60)),
+    "one step eight times as long ends a heavy tail: four times as long may come": (
+        "step", {"step": shown((10.0, 399), (80.0, 1))}, HEALTH, (300, 390)),
+    "one step that is a little longer ends none": ("step", {"step": shown((10.0, 399), (13.0, 1))}, HEALTH, (17, 24)),
     "a pause that recurs is part of life": ("step", {"step": shown((0.5, 5000), (45.0, 10))}, HEALTH, (67, 85)),
     "nothing is longer than the spec's most": ("step", {"step": shown((1500.0, 50))}, HEALTH, (1800, 1800)),
     "a user's most is kept": (

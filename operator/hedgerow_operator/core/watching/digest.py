@@ -6,16 +6,18 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from hedgerow.logs import observation as names
-from hedgerow.wire import PHASE_INIT, RANK_EXITED, RankReport, Report
+from hedgerow.wire import PHASE_INIT, PHASE_STEP, RANK_EXITED, RankReport, Report
 
 
 class Digest(Struct, frozen=True, kw_only=True):
-    """step: the furthest. step_seconds: median over the ranks. communication: least time in collectives a step over the
-    ranks: even the last to arrive spends it. own: seconds a step that each rank computes by itself, by rank.
-    load: batch size and sequence length where a rank tells them. memory: bytes by rank, empty before training.
+    """step: the furthest. intervals: how many each rank that tells its pace has measured. step_seconds: median over the
+    ranks. communication: least time in collectives a step over the ranks: even the last to arrive spends it. own:
+    seconds a step that each rank computes by itself, by rank. load: batch size and sequence length where a rank tells
+    them. memory: bytes by rank, empty before training.
     """
 
     step: int
+    intervals: float
     step_seconds: float | None
     communication: float | None
     own: dict[int, float]
@@ -29,8 +31,10 @@ def digest(report: Report) -> Digest:
     live = [rank for rank in report.ranks if rank.state != RANK_EXITED]
     paces = [rank.step_seconds for rank in live if rank.step_seconds is not None]
     measured = [rank.communication.seconds_per_step for rank in live if rank.communication is not None]
+    step = max((rank.step or rank.beats for rank in live), default=0)
     return Digest(
-        step=max((rank.step or rank.beats for rank in live), default=0),
+        intervals=sum(report.durations.get(PHASE_STEP, {}).values()) / max(1, len(paces)) or float(step),
+        step=step,
         step_seconds=statistics.median(paces) if paces else None,
         communication=min(measured) if measured else None,
         own=dict(_own_times(live, len(measured))),
