@@ -5,11 +5,13 @@ from collections import deque
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from detection_parts.stream import Exit, Interval, Look, Odd, Shape
 from hedgerow import wire
 from hedgerow.durations import Histogram, add
 from hedgerow_operator.core.plan import CALM_INTERVAL_SECONDS
-from hedgerow_operator.core.rank_sums import sums_of
+from hedgerow_operator.core.rank_sums import RankSums, sums_of
 from hedgerow_operator.core.seen import WORKER_RUNNING, Heard, PlacementSeen, WorkerSeen
 
 UID = "11111111-2222-3333-4444-555555555555"
@@ -31,7 +33,7 @@ class Pretended:
         self.beats = 0
         self.durations: dict[str, Histogram] = {}
         self._shown: dict[str, Histogram] = {}
-        self.heard: dict[int, tuple[wire.Report, float]] = {}
+        self.heard: dict[int, tuple[wire.Report, float, RankSums]] = {}
         self._newest: deque[float] = deque(maxlen=RECENT_STEPS)
         self._recent = shape.seconds
         self._scan = wire.CheckpointScan(attempt=1)
@@ -78,28 +80,34 @@ class Pretended:
         odd = self._template(interval, interval.odd, now - since, deadlines) if interval.odd else common
         odd_ranks = frozenset(interval.odd.ranks) if interval.odd else frozenset()
         gone = {rank: entry for entry in interval.exits if now - since >= entry.after for rank in entry.ranks}
+        alike: RankSums | None = None
         for worker in range(self.shape.workers):
             if worker in silent:
                 self._fell_silent(worker, interval, since)
+                continue
+            numbers = self._numbers(worker)
+            ranks = [
+                self._rank(odd if rank in odd_ranks else common, rank, gone.get(rank), now - since) for rank in numbers
+            ]
+            if not odd_ranks.isdisjoint(numbers) or not gone.keys().isdisjoint(numbers):
+                sums = sums_of(ranks)
             else:
-                first = worker * self.shape.per_worker
-                ranks = [
-                    self._rank(odd if rank in odd_ranks else common, rank, gone.get(rank), now - since)
-                    for rank in range(first, first + self.shape.per_worker)
-                ]
-                self.heard[worker] = (self._report(worker, ranks), now)
-        return tuple(
-            Heard(report=report, age=now - at, sums=sums_of(report.ranks)) for report, at in self.heard.values()
-        )
+                alike = alike or sums_of(ranks)
+                sums = _of_others(alike, numbers)
+            self.heard[worker] = (self._report(worker, ranks), now, sums)
+        return tuple(Heard(report=report, age=now - at, sums=sums) for report, at, sums in self.heard.values())
+
+    def _numbers(self, worker: int) -> range:
+        first = worker * self.shape.per_worker
+        return range(first, first + self.shape.per_worker)
 
     def _fell_silent(self, worker: int, interval: Interval, since: float) -> None:
         """Its last report came in calm, on average half an interval before; such looks are left out here."""
         if worker in self.heard and self.heard[worker][1] >= since - CALM_INTERVAL_SECONDS:
             return
         common = self._template(interval, None, 0.0, {})
-        first = worker * self.shape.per_worker
-        ranks = [self._rank(common, rank, None, 0.0) for rank in range(first, first + self.shape.per_worker)]
-        self.heard[worker] = (self._report(worker, ranks), since - CALM_INTERVAL_SECONDS / 2.0)
+        ranks = [self._rank(common, rank, None, 0.0) for rank in self._numbers(worker)]
+        self.heard[worker] = (self._report(worker, ranks), since - CALM_INTERVAL_SECONDS / 2.0, sums_of(ranks))
 
     def _report(self, worker: int, ranks: list[wire.RankReport]) -> wire.Report:
         return wire.Report(
@@ -136,6 +144,14 @@ class Pretended:
             communication=_communication(interval, odd, self._recent),
         )
         return dict(common.__dict__)
+
+
+def _of_others(sums: RankSums, numbers: range) -> RankSums:
+    """The sums of ranks that say the same: those of a worker like this are made once a look."""
+    if not sums.places:
+        return sums
+    place = next(iter(sums.places.values()))
+    return structs.replace(sums, places=dict.fromkeys(numbers, place))
 
 
 def _communication(interval: Interval, odd: Odd | None, step: float) -> wire.CommunicationReport | None:

@@ -20,8 +20,8 @@ from hedgerow_operator.api.training_job import TrainingJob, training_job
 from hedgerow_operator.core.deadlines import deadlines
 from hedgerow_operator.core.decide import decide
 from hedgerow_operator.core.durations import Learned, decode_learned, encode_learned, quantile
+from hedgerow_operator.core.incidents import WATCHED
 from hedgerow_operator.core.plan import CALM_INTERVAL_SECONDS, Plan
-from hedgerow_operator.core.report_conditions import WATCHED
 from hedgerow_operator.core.seen import Seen
 from hedgerow_operator.core.step import RUNNING, STARTING
 from hedgerow_operator.core.watching.job_watch import JobWatch
@@ -36,14 +36,15 @@ LEAST_LIMIT_SECONDS, LIMIT_FACTOR = 10.0, 4.0
 class Outcome:
     """What became of one stream. Seconds are since the last progress before the fault; None: never.
 
-    limit: what the latency of a detection is held against. false: alerts and restarts of a healthy job.
+    seen: shown as a suspect with two evidences. detected: a person is told. limit: what the latency of a detection is
+    held against. false: alerts and restarts of a healthy job.
     """
 
     kind: Kind
     shape: Shape
     limit: float = LEAST_LIMIT_SECONDS
+    seen: float | None = None
     detected: float | None = None
-    told: float | None = None
     acted: float | None = None
     named: tuple[int, ...] = ()
     guilty: tuple[int, ...] = ()
@@ -177,10 +178,10 @@ class Run:
         outcome.alerts += len(alerts)
         age = self._now - self._fault_at
         told = bool(alerts) or status.incident is not None or is_true(status.conditions, DEGRADED)
-        if outcome.detected is None and (told or stopped or _watched(status)):
+        if outcome.seen is None and (told or stopped or _watched(status)):
+            outcome.seen = age
+        if outcome.detected is None and (told or stopped):
             outcome.detected = age
-        if outcome.told is None and (told or stopped):
-            outcome.told = age
         if status.incident is not None:
             outcome.named = status.incident.ranks
         elif status.degradations:

@@ -32,7 +32,7 @@ def by_kind(outcomes: Sequence[Outcome]) -> str:
     """A line for each kind."""
     kinds = list(dict.fromkeys(outcome.kind.name for outcome in outcomes))
     groups = [[outcome for outcome in outcomes if outcome.kind.name == kind] for kind in kinds]
-    headings = ("KIND", "WANTED", "JOBS", "SEEN s", "TOLD s", "ACTED s", "MISSED", "ALERTS", "CULPRIT",
+    headings = ("KIND", "WANTED", "JOBS", "SHOWN s", "TOLD s", "ACTED s", "MISSED", "ALERTS", "CULPRIT",
                 "FALSE ALERTS", "FALSE RESTARTS")
     return table(headings, [_kind_row(kind, group) for kind, group in zip(kinds, groups, strict=True)])
 
@@ -42,7 +42,7 @@ def _kind_row(kind: str, group: Sequence[Outcome]) -> Row:
     calm = wanted is Wanted.CALM
     right = sum(outcome.right_culprit for outcome in group)
     return (
-        kind, wanted, str(len(group)), _median(group, lambda one: one.detected), _median(group, lambda one: one.told),
+        kind, wanted, str(len(group)), _median(group, lambda one: one.seen), _median(group, lambda one: one.detected),
         _median(group, lambda one: one.acted), "" if calm else str(sum(missed(outcome) for outcome in group)),
         "" if calm else str(max(outcome.alerts for outcome in group)), "" if calm else f"{right}/{len(group)}",
         str(sum(outcome.false_alerts for outcome in group)), str(sum(outcome.false_restarts for outcome in group)),
@@ -58,17 +58,17 @@ def missed(outcome: Outcome) -> bool:
     """Whether what was wanted was not done: a restart or a stop, or a word to a person."""
     if outcome.kind.wanted in HANGS:
         return outcome.acted is None
-    return outcome.kind.wanted is Wanted.TELL and outcome.told is None
+    return outcome.kind.wanted is Wanted.TELL and outcome.detected is None
 
 
 def side_by_side(outcomes: Sequence[Outcome]) -> str:
-    """Hangs and exits as we find them, beside the others' rules. Latency: from the last progress to being seen."""
+    """Hangs and exits as we find them, beside the others' rules. Latency: from the last progress to being told."""
     faults = [outcome for outcome in outcomes if outcome.kind.wanted in HANGS]
     ours = [outcome.detected for outcome in faults if outcome.detected is not None]
     acted = [outcome.acted for outcome in faults if outcome.acted is not None]
     right = sum(outcome.right_culprit for outcome in faults)
     rows = [
-        _row("hedgerow, seen", ours, len(faults), outcomes, f"{100 * right / max(1, len(faults)):.0f} %"),
+        _row("hedgerow, told", ours, len(faults), outcomes, f"{100 * right / max(1, len(faults)):.0f} %"),
         _row("hedgerow, restarted", acted, len(faults), outcomes, f"{100 * right / max(1, len(faults)):.0f} %"),
     ]
     for name in faults[0].others_false if faults else ():
@@ -93,7 +93,8 @@ def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
     faults = [outcome for outcome in outcomes if outcome.kind.wanted in HANGS]
     slow = [outcome for outcome in outcomes if outcome.kind.wanted is Wanted.TELL]
     shares = [outcome.detected / outcome.limit for outcome in faults if outcome.detected is not None]
-    seen = [outcome.detected for outcome in faults if outcome.detected is not None]
+    told = [outcome.detected for outcome in faults if outcome.detected is not None]
+    shown = [outcome.seen for outcome in faults if outcome.seen is not None]
     return {
         "faults": len(faults),
         "healthy_jobs": sum(outcome.kind.wanted is Wanted.CALM for outcome in outcomes),
@@ -101,9 +102,11 @@ def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
         "false_restarts": sum(outcome.false_restarts for outcome in outcomes),
         "false_alerts": sum(outcome.false_alerts for outcome in outcomes),
         "most_alerts_an_incident": max((outcome.alerts for outcome in (*faults, *slow)), default=0),
-        "median_seconds_to_seen": round(statistics.median(seen), 1) if seen else 0.0,
-        "p95_seconds_to_seen": round(quantile(seen, 0.95), 1),
-        "p95_of_limit": quantile(shares, 0.95),
+        "median_seconds_to_told": round(statistics.median(told), 1) if told else 0.0,
+        "p95_seconds_to_told": round(quantile(told, 0.95), 1),
+        "p95_seconds_to_shown": round(quantile(shown, 0.95), 1),
+        "p95_of_limit": round(quantile(shares, 0.95), 2),
+        "told_within_limit_percent": round(100 * sum(share <= 1.0 for share in shares) / max(1, len(faults)), 1),
         "right_culprit_percent": round(100 * sum(outcome.right_culprit for outcome in faults) / max(1, len(faults)), 1),
         "slow_downs_and_numbers": len(slow),
         "slow_downs_and_numbers_told": sum(not missed(outcome) for outcome in slow),
