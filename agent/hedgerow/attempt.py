@@ -8,7 +8,9 @@ import signal
 import time
 from typing import Dict, List, Mapping, Optional, Set
 
-from hedgerow import durations, environment, kernel, ranks, stopping
+from hedgerow import durations, environment, kernel, misfit, ranks, stopping
+from hedgerow.descendants import Descendants
+from hedgerow.launch_mode import PER_WORKER
 from hedgerow.log import say
 from hedgerow.log_reader import RankLog
 from hedgerow.logs.launcher_lines import CANNOT_START
@@ -16,6 +18,7 @@ from hedgerow.options import Options
 from hedgerow.output import OutputPump, RankOutput
 from hedgerow.pattern_process import PatternProcess
 from hedgerow.rank_environment import rank_environment
+from hedgerow.rank_tree import RankTree
 from hedgerow.ranks import Rank, RankFiles
 from hedgerow.recorder import RankRecorder, RecorderReader, recorder_variables
 from hedgerow.signalling import signal_process
@@ -57,7 +60,10 @@ class Attempt:
         self.ranks: List[Rank] = []
         self.stop_cause: Optional[str] = None
         self._failure = ""
-        self._failure_rank = 0
+        self._failure_local = 0
+        self._tree: Optional[RankTree] = None
+        self._descendants = Descendants()
+        self._options = Options(())
         self._failure_told: Optional[float] = None
         self._stop: Optional[stopping.Stop] = None
         self._empty = False
@@ -71,14 +77,15 @@ class Attempt:
 
     def begin(self, place: Place, inherited: Mapping[str, str]) -> None:
         """Start every rank. When the command cannot be started, the attempt has failed and nothing is left running."""
-        self._recorders, self._pattern = place.recorders, place.pattern
+        self._recorders, self._pattern, self._options = place.recorders, place.pattern, place.options
         try:
-            for local in range(place.options.nproc):
-                self.ranks.append(self._start_rank(local, place, inherited))
+            if place.options.processes == PER_WORKER:
+                self._start_tree(place, inherited)
+            else:
+                for local in range(place.options.nproc):
+                    self.ranks.append(self._start_rank(local, place, inherited))
         except OSError as error:
-            self._failure = CANNOT_START % (place.options.command[0], error.strerror or error)
-            self._failure_rank = place.options.worker * place.options.nproc + len(self.ranks)
-            say(self._failure)
+            self._fail(CANNOT_START % (place.options.command[0], error.strerror or error), len(self.ranks))
             for rank in self.ranks:
                 rank.kill_group()
 
@@ -94,6 +101,8 @@ class Attempt:
         """0 when every rank ended with 0, else the code of the first that failed."""
         if self._failure:
             return _CANNOT_START
+        if self._tree is not None:
+            return self._tree.exit_code
         codes = [rank.exit_code for rank in self.ranks]
         return next((code for code in codes if code), 0)
 
@@ -116,9 +125,12 @@ class Attempt:
                 self._expect_dump(rank)
 
     def reap(self, pid: int, wait_status: int, now: float) -> Optional[Rank]:
-        """A child was reaped: the rank whose main process it was; None for an adopted orphan."""
+        """A child was reaped: the rank that we had started as it; None for an adopted orphan, or a command."""
+        if self._tree is not None:
+            self._tree.reap(pid, wait_status, now)
+            return None
         for rank in self.ranks:
-            if rank.group == pid and not rank.exited:
+            if rank.pid == pid and not rank.exited:
                 rank.note_exit(wait_status, now)
                 if rank.recorder.has_dump:
                     # torch's watchdog wrote it before it ended the rank.
@@ -128,7 +140,9 @@ class Attempt:
 
     def press(self, now: float) -> bool:
         """Send the signal that is due, if any; True when the last process has just gone."""
-        all_exited = all(rank.exited for rank in self.ranks)
+        if self._tree is not None and (self._stop is not None or self._tree.command_ended):
+            self._tree.settle(kernel.processes(), now)
+        all_exited = all(rank.exited for rank in self.ranks) if self._tree is None else self._tree.ended
         if self._empty or (self._stop is None and not all_exited):
             return False
         alive = self._survivors(kernel.processes())
@@ -154,25 +168,28 @@ class Attempt:
             self._sampled = now
             table = kernel.processes()
             news += [rank.sample(table, now) for rank in running]
+            self._look_at_launch(table, now)
+        if self._tree is not None:
+            self._tree.take_ends()
+            news.append(self._tree.news())
         return self._ask_stacks(running, deadlines, now) or any(news)
 
     def reports(self, now: float) -> List[RankReport]:
         """What the operator is told of each rank."""
         told = [rank.report(now) for rank in self.ranks]
-        if self._failure:
-            self._failure_told = now if self._failure_told is None else self._failure_told
-            local = len(self.ranks)
-            told.append(
-                RankReport(
-                    self._failure_rank,
-                    local,
-                    RANK_EXITED,
-                    exit_code=_CANNOT_START,
-                    exit_age=max(0.0, now - self._failure_told),
-                    output_tail=[self._failure],
-                )
-            )
-        return told
+        if not self._failure:
+            return told
+        self._failure_told = now if self._failure_told is None else self._failure_told
+        failure = RankReport(
+            self._options.worker * self._options.nproc + self._failure_local,
+            self._failure_local,
+            RANK_EXITED,
+            exit_code=_CANNOT_START,
+            # It explains the ends of the others, which may have been seen before.
+            exit_age=max([now - self._failure_told] + [report.exit_age or 0.0 for report in told]),
+            output_tail=[self._failure],
+        )
+        return [report for report in told if report.rank != failure.rank] + [failure]
 
     def histograms(self) -> Dict[str, durations.Histogram]:
         """Durations of all ranks here, by phase."""
@@ -194,11 +211,47 @@ class Attempt:
         end = time.monotonic() + seconds
         for rank in self.ranks:
             rank.output.drained.wait(max(0.0, end - time.monotonic()))
+        if self._tree is not None:
+            self._tree.output.drained.wait(max(0.0, end - time.monotonic()))
 
     def close(self) -> None:
         """Let go of the ranks' files."""
+        if self._tree is not None:
+            self._tree.close()
         for rank in self.ranks:
             rank.close()
+
+    def _start_tree(self, place: Place, inherited: Mapping[str, str]) -> None:
+        folder = os.path.join(place.folder, "attempt-%d" % self.number)
+        self._tree = RankTree(place.options, folder, place.pattern)
+        self.ranks = self._tree.ranks
+        self._tree.begin(self.start, place.archive, inherited, place.pump, place.recorders)
+
+    def _look_at_launch(self, table: Dict[int, kernel.Process], now: float) -> None:
+        """Nothing may start another number of ranks than the job has."""
+        wrong = self._tree.look(table, now) if self._tree is not None else self._started_below(table, now)
+        if wrong is not None and not self._failure:
+            self._fail(wrong, 0)
+            self.stop(STOP_ENDED, True, 0.0, now)
+
+    def _started_below(self, table: Dict[int, kernel.Process], now: float) -> Optional[str]:
+        """What is wrong with what the ranks have started, as long as they have not begun to train themselves."""
+        below = {}
+        for rank in self.ranks:
+            trains = rank.progress.boundaries and rank.told.writer_pid in (None, rank.pid)
+            if rank.pid is not None and not rank.exited and not trains:
+                below[rank.number] = [entry for entry in kernel.tree(rank.pid, table) if entry.pid != rank.pid]
+        places = self._descendants.places([entry for members in below.values() for entry in members], now)
+        for number, members in below.items():
+            mine = {entry.pid: places[entry.pid] for entry in members if entry.pid in places}
+            wrong = misfit.under_one_rank(mine, number, self._options.workers, self._options.nproc)
+            if wrong is not None:
+                return wrong
+        return None
+
+    def _fail(self, why: str, local: int) -> None:
+        self._failure, self._failure_local = why, local
+        say(why)
 
     def _start_rank(self, local: int, place: Place, inherited: Mapping[str, str]) -> Rank:
         options = place.options
@@ -238,7 +291,12 @@ class Attempt:
 
     def _survivors(self, table: Dict[int, kernel.Process]) -> List[kernel.Process]:
         helper = self._pattern.pid if self._pattern is not None else None
-        return survivors(os.getpid(), [rank.group for rank in self.ranks], table, helper)
+        return survivors(os.getpid(), self._groups(), table, helper)
+
+    def _groups(self) -> List[int]:
+        if self._tree is not None:
+            return self._tree.groups
+        return [rank.pid for rank in self.ranks if rank.pid is not None]
 
     def _note_empty(self) -> None:
         self._empty = True
@@ -262,6 +320,8 @@ class Attempt:
     def _kill(self, alive: List[kernel.Process]) -> None:
         for rank in self.ranks:
             rank.kill_group()
+        if self._tree is not None:
+            self._tree.kill_group()
         for process in alive:
             signal_process(process, signal.SIGKILL)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 # Read by the launcher.
 NPROC = "HEDGEROW_NPROC"
+PROCESSES = "HEDGEROW_PROCESSES"
 WORKER = "HEDGEROW_WORKER"
 COMPLETION_INDEX = "JOB_COMPLETION_INDEX"  # set by Kubernetes in the pods of an Indexed Job
 WORKERS = "HEDGEROW_WORKERS"
@@ -30,6 +31,9 @@ PRELOAD = "HEDGEROW_LD_PRELOAD"
 # Read by the launcher and by the code injected into the ranks.
 HEARTBEAT_SOURCE = "HEDGEROW_HEARTBEAT_SOURCE"
 
+# Set by the launcher for a command that starts the ranks itself: the folder that holds one folder for each rank.
+RANKS = "HEDGEROW_RANKS"
+
 # Set by the launcher for the ranks.
 HEARTBEAT = "HEDGEROW_HEARTBEAT"
 STACKS = "HEDGEROW_STACKS"
@@ -50,6 +54,7 @@ LOG_SOURCES = (SOURCE_AUTO, SOURCE_LOG)
 # The launcher's own affairs: a rank is started without them.
 LAUNCHER_ONLY = (
     NPROC,
+    PROCESSES,
     REPORT_URL,
     ADDRESS_FILE,
     TOKEN_FILE,

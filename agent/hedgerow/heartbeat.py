@@ -174,14 +174,23 @@ def _opened_writer() -> Optional[Writer]:
     if _opened:
         return _writer
     _opened = True
-    if environment.HEARTBEAT not in os.environ:
+    path = _path()
+    if not path:
         return None
-    with open(os.environ[environment.HEARTBEAT], "r+b") as file:
+    with open(path, "r+b") as file:
         buffer = mmap.mmap(file.fileno(), SIZE)
     if buffer[: len(MAGIC)] == MAGIC and _claim(buffer):
         _writer = Writer(buffer)
         os.register_at_fork(after_in_child=_forget)
     return _writer
+
+
+def _path() -> str:
+    """The file of this rank; empty outside of a rank. Where torchrun starts the ranks, it says which one this is."""
+    folder, rank = os.environ.get(environment.RANKS), os.environ.get("RANK", "")
+    if folder and rank.isdigit():
+        return os.path.join(folder, "rank-" + rank, "heartbeat")
+    return os.environ.get(environment.HEARTBEAT, "")
 
 
 def _claim(buffer: Any) -> bool:
@@ -210,6 +219,6 @@ def _forget() -> None:
     _write = _nothing
 
 
-if environment.HEARTBEAT in os.environ:
+if environment.HEARTBEAT in os.environ or environment.RANKS in os.environ:
     # The file is looked for at the first beat, so that importing costs nothing.
     _write = _first_beat

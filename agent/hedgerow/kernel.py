@@ -7,6 +7,8 @@ import platform
 from typing import Dict, List, NamedTuple, Optional
 
 _TICKS = float(os.sysconf("SC_CLK_TCK"))
+# Fields of /proc/PID/stat from the state on (proc(5): exit_code is the 52nd, the state the third).
+_EXIT_CODE = 49
 
 # The calls that waiting processes are usually in. Numbers: Linux arch/x86/entry/syscalls/syscall_64.tbl and
 # include/uapi/asm-generic/unistd.h.
@@ -70,6 +72,32 @@ def parse_stat(text: str) -> Process:
         cpu_seconds=ticks / _TICKS,
         start=int(fields[19]),
     )
+
+
+def environ(pid: int) -> Optional[Dict[str, str]]:
+    """The variables that the process was started with; None when it is gone or hidden from us."""
+    try:
+        with open("/proc/%d/environ" % pid, "rb") as file:
+            entries = file.read().split(b"\0")
+    except OSError:
+        return None
+    pairs = [entry.partition(b"=") for entry in entries if b"=" in entry]
+    return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
+
+
+def exit_status(target: Process) -> Optional[int]:
+    """The status of wait(2) of a process that has ended and that its parent has not asked for yet; None: not known."""
+    try:
+        # The kernel shows 0 for whatever another user's process ended with.
+        if os.stat("/proc/%d" % target.pid).st_uid != os.geteuid():
+            return None
+    except OSError:
+        return None
+    text = _read("/proc/%d/stat" % target.pid)
+    if not text or not is_same(target, parse_stat(text)) or parse_stat(text).alive:
+        return None
+    fields = text[text.rindex(")") + 2 :].split()
+    return int(fields[_EXIT_CODE]) if len(fields) > _EXIT_CODE else None
 
 
 def is_same(one: Process, other: Optional[Process]) -> bool:

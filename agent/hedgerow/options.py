@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 from typing import Any, List, Mapping, NoReturn, Optional, Tuple
 
-from hedgerow import environment
+from hedgerow import environment, launch_mode
 from hedgerow.logs.reader import AUTO, AutoReader
 from hedgerow.wire import JobRef
 
@@ -27,6 +27,7 @@ class Options:
     """What one launcher was told. A time of 0 for ``fence_seconds`` means: never fence by time."""
 
     command: Tuple[str, ...]
+    processes: str = launch_mode.PER_RANK
     nproc: int = 1
     worker: int = 0
     workers: int = 1
@@ -65,6 +66,14 @@ class _Option:
 
 
 _OPTIONS = (
+    _Option(
+        "processes",
+        "--processes",
+        (environment.PROCESSES,),
+        launch_mode.named,
+        "whether the command is started for each rank, or once and starts the ranks itself",
+        choices=launch_mode.MODES,
+    ),
     _Option("nproc", "--nproc-per-worker", (environment.NPROC,), int, "ranks to start here", least=1),
     _Option(
         "worker",
@@ -128,6 +137,7 @@ def parse(arguments: List[str], variables: Mapping[str, str]) -> Options:
     own, command = _split(arguments)
     given = vars(_parser().parse_args(own))
     values = {option.field: _value(option, given[option.field], variables) for option in _OPTIONS}
+    values["processes"] = values["processes"] or launch_mode.default_mode(command)
     job = JobRef(
         variables.get(environment.JOB_UID, ""),
         variables.get(environment.JOB_NAMESPACE, ""),
@@ -169,7 +179,7 @@ def _value(option: _Option, given: Optional[str], variables: Mapping[str, str]) 
         raise UsageError("%s is %r; write a number" % (where, text)) from None
     if option.choices and value not in option.choices:
         raise UsageError("%s is %r; write one of %s" % (where, text, ", ".join(option.choices)))
-    if option.kind is not str and not value >= option.least:
+    if option.kind in (int, float) and not value >= option.least:
         raise UsageError("%s is %s; write a number of at least %g" % (where, text, option.least))
     return value
 

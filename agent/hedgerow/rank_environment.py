@@ -1,16 +1,28 @@
-"""The environment that one rank is started with: what the world of torch expects, and our own variables."""
+"""The environment that a rank, or a command that starts the ranks of a worker, is started with."""
 
 from __future__ import annotations
 
 import os
 from typing import Dict, Mapping
 
-from hedgerow import environment
+from hedgerow import environment, launch_arguments
 from hedgerow.options import Options
 from hedgerow.stacks import STACKS_SIGNAL
 from hedgerow.wire import Command
 
 _PYTHONPATH = "PYTHONPATH"
+# Options of torchrun as variables: whoever finds the others by a rendezvous of its own would not join this attempt's.
+_OF_LAUNCHERS = ("PET_STANDALONE", "PET_RDZV_BACKEND", "PET_RDZV_ENDPOINT", "PET_RDZV_ID", "PET_RDZV_CONF")
+# What says of a process that it is a rank.
+_OF_RANKS = (
+    "RANK",
+    "LOCAL_RANK",
+    "LOCAL_WORLD_SIZE",
+    "GROUP_RANK",
+    "WORLD_SIZE",
+    environment.HEARTBEAT,
+    environment.STACKS,
+)
 
 
 def rank_environment(
@@ -22,9 +34,7 @@ def rank_environment(
     inherited: Mapping[str, str],
 ) -> Dict[str, str]:
     """Variables of rank ``local_rank``. files: HEARTBEAT and STACKS -> path. archive: this package as a zip file."""
-    variables = {name: value for name, value in inherited.items() if name not in environment.LAUNCHER_ONLY}
-    variables.pop(environment.RESUME_FROM, None)
-    variables.setdefault("PYTHONUNBUFFERED", "1")
+    variables = _common(options, start, archive, inherited)
     variables.update(
         {
             "RANK": str(options.worker * options.nproc + local_rank),
@@ -32,6 +42,41 @@ def rank_environment(
             "LOCAL_WORLD_SIZE": str(options.nproc),
             "GROUP_RANK": str(options.worker),
             "WORLD_SIZE": str(options.workers * options.nproc),
+        }
+    )
+    variables.update(files)
+    return variables
+
+
+def command_environment(
+    options: Options, start: Command, folder: str, archive: str, inherited: Mapping[str, str]
+) -> Dict[str, str]:
+    """Variables of a command that starts the ranks of this worker itself. folder: the ranks find their files there."""
+    given = {name: value for name, value in inherited.items() if name not in _OF_RANKS + _OF_LAUNCHERS}
+    variables = _common(options, start, archive, given)
+    variables.update(
+        {
+            launch_arguments.NNODES: str(options.workers),
+            launch_arguments.NODE_RANK: str(options.worker),
+            launch_arguments.NPROC_PER_NODE: str(options.nproc),
+            launch_arguments.MASTER_ADDR: start.master_address,
+            launch_arguments.MASTER_PORT: str(start.master_port),
+            # Whoever restarts a rank alone restarts it beside ranks that still wait for the one before.
+            launch_arguments.MAX_RESTARTS: "0",
+            "NODE_RANK": str(options.worker),
+            environment.RANKS: folder,
+        }
+    )
+    return variables
+
+
+def _common(options: Options, start: Command, archive: str, inherited: Mapping[str, str]) -> Dict[str, str]:
+    variables = {name: value for name, value in inherited.items() if name not in environment.LAUNCHER_ONLY}
+    for name in (environment.RESUME_FROM, environment.RANKS):
+        variables.pop(name, None)
+    variables.setdefault("PYTHONUNBUFFERED", "1")
+    variables.update(
+        {
             "MASTER_ADDR": start.master_address,
             "MASTER_PORT": str(start.master_port),
             environment.ATTEMPT: str(start.attempt),
@@ -39,7 +84,6 @@ def rank_environment(
             environment.STACKS_SIGNAL: str(STACKS_SIGNAL),
         }
     )
-    variables.update(files)
     if start.resume_from:
         variables[environment.RESUME_FROM] = start.resume_from
     variables[_PYTHONPATH] = injected_path(archive, variables.get(_PYTHONPATH, ""))

@@ -45,7 +45,8 @@ class RankFiles:
 
 
 class Rank:
-    """A rank that has been started. ``process`` is its main process, and leads its own session and group.
+    """A rank. ``process`` is its main process where we have started it, and leads its own session and group; None where
+    the command starts it: it is then found later.
 
     source: where its progress comes from, of ``environment.SOURCES``.
     """
@@ -56,7 +57,7 @@ class Rank:
         local: int,
         files: RankFiles,
         output: RankOutput,
-        process: Any,
+        process: Optional[Any],
         source: str,
         recorder: RankRecorder,
     ) -> None:
@@ -69,6 +70,8 @@ class Rank:
         self.activity = ActivityFold()
         self.stacks = StackSampler(files.stacks)
         self._process = process
+        self._pid: Optional[int] = None if process is None else int(process.pid)
+        self._last_words: Optional[List[str]] = None
         self._own: Set[int] = set()
         self._memory: Optional[int] = None
         self._memory_at = 0.0
@@ -81,9 +84,9 @@ class Rank:
         return self.told.current
 
     @property
-    def group(self) -> int:
-        """Its process group and session."""
-        return int(self._process.pid)
+    def pid(self) -> Optional[int]:
+        """Its main process, which leads its process group and session where we have started it; None: not found yet."""
+        return self._pid
 
     @property
     def exited(self) -> bool:
@@ -98,12 +101,21 @@ class Rank:
         return self._exit_status if self._exit_status >= 0 else 128 - self._exit_status
 
     def note_exit(self, wait_status: int, now: float) -> None:
-        """Its main process has been reaped with this status of wait(2)."""
-        self._exit_status = -os.WTERMSIG(wait_status) if os.WIFSIGNALED(wait_status) else os.WEXITSTATUS(wait_status)
+        """Its main process has ended with this status of wait(2)."""
+        self._exit_status = exit_status(wait_status)
         self._exited_at = now
-        # We reap by ourselves, adopted orphans too; Popen must not look for the process any more.
-        self._process.returncode = self._exit_status
+        if self._process is not None:
+            # We reap by ourselves, adopted orphans too; Popen must not look for the process any more.
+            self._process.returncode = self._exit_status
         self._look_at_progress()
+
+    def found(self, pid: int) -> None:
+        """The command has started it as this process."""
+        self._pid = pid
+
+    def say_last(self, words: List[str]) -> None:
+        """What its end is put down to, in place of what it printed last."""
+        self._last_words = words
 
     def look(self, now: float) -> bool:
         """Fold in new boundaries, and the stack sample that was asked for; True at the first beat and at a sample."""
@@ -114,16 +126,21 @@ class Rank:
 
     def sample(self, table: Dict[int, kernel.Process], now: float) -> bool:
         """Look at its processes; True when its state changed in a way worth a report."""
-        below = {member.pid for member in kernel.tree(self.group, table)}
-        self._own = below | {member.pid for member in table.values() if member.session == self.group}
+        root = self._pid
+        if root is None:
+            return False
+        below = {member.pid for member in kernel.tree(root, table)}
+        self._own = below | {member.pid for member in table.values() if member.session == root}
         if now - self._memory_at >= MEMORY_SECONDS:
             self._memory_at = now
             self._memory = memory.resident_bytes(below)
-        return self.activity.add(take_sample(self._main_pid(), self.group, table, now, self.stacks.bytes_seen))
+        return self.activity.add(take_sample(self._main_pid() or root, root, table, now, self.stacks.bytes_seen))
 
     def ask_stack(self) -> None:
         """Ask for a stack sample; it is there at the next tick."""
-        self.stacks.ask(self._main_pid())
+        pid = self._main_pid()
+        if pid is not None:
+            self.stacks.ask(pid)
 
     def overdue(self, deadlines: Mapping[str, float]) -> bool:
         """Whether it has made no progress for longer than the deadline of its phase, as far as there is one."""
@@ -141,7 +158,7 @@ class Rank:
             rank=self.number,
             local_rank=self.local,
             state=self._state(),
-            pid=self.group,
+            pid=self._pid,
             exit_code=status if status is not None and status >= 0 else None,
             exit_signal=-status if status is not None and status < 0 else None,
             exit_age=None if self._exited_at is None else max(0.0, now - self._exited_at),
@@ -153,7 +170,7 @@ class Rank:
             step_seconds=self.progress.step_seconds,
             activity=self.activity.activity(now, self.stacks.unchanged_seconds(now)),
             stack=self.stacks.newest,
-            output_tail=self.output.tail.lines(),
+            output_tail=self.output.tail.lines() if self._last_words is None else self._last_words,
             bursty=self.told.bursty,
             values=finite,
             not_finite=words,
@@ -166,14 +183,17 @@ class Rank:
         )
 
     def kill_group(self) -> None:
-        """End its process group at once. Once its main process has been reaped, the number may be another group's."""
-        if not self.exited:
-            with contextlib.suppress(OSError):
-                os.killpg(self.group, signal.SIGKILL)
+        """End its process group at once, where it leads one. Once its main process has been reaped, the number may be
+        another group's.
+        """
+        if not self.exited and self._process is not None:
+            kill_group(self._process.pid)
 
     def _communication(self, now: float) -> Optional[CommunicationReport]:
         """As the rank measured it, else by NCCL Inspector."""
-        pid = self.told.writer_pid or self.group
+        pid = self.told.writer_pid or self._pid
+        if pid is None:
+            return None
         inspected = self.recorder.communication(pid, self.progress.step_seconds, now)
         return self.told.communication() or inspected
 
@@ -192,19 +212,30 @@ class Rank:
             return RANK_EXITED
         return RANK_RUNNING if self.progress.boundaries else RANK_STARTING
 
-    def _main_pid(self) -> int:
+    def _main_pid(self) -> Optional[int]:
         """The process that beats, where a wrapper started it; else the rank's first. The file is the rank's and may
         name any process, so that only the rank's own count.
         """
         pid = self.told.writer_pid
-        return pid if pid is not None and pid in self._own else self.group
+        return pid if pid is not None and pid in self._own else self._pid
+
+
+def kill_group(leader: int) -> None:
+    """End a process group at once."""
+    with contextlib.suppress(OSError):
+        os.killpg(leader, signal.SIGKILL)
+
+
+def exit_status(wait_status: int) -> int:
+    """A status of wait(2) as an exit code, or as the negative number of a signal."""
+    return -os.WTERMSIG(wait_status) if os.WIFSIGNALED(wait_status) else os.WEXITSTATUS(wait_status)
 
 
 def spawn(
     command: List[str], variables: Mapping[str, str], output: RankOutput, tie: Optional[Callable[[], None]]
 ) -> Any:
-    """Start one rank's process; OSError when the command cannot be started. Call it from the main thread only:
-    ``tie`` makes the rank die with the thread that forked it.
+    """Start a rank's process, or the command that starts them; OSError when the command cannot be started. Call it from
+    the main thread only: ``tie`` makes the process die with the thread that forked it.
     """
     return subprocess.Popen(
         command,

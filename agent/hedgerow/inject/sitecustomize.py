@@ -1,4 +1,5 @@
-"""Runs at the start of every Python process of a rank: stacks on a signal, and the watch for torch's modules.
+"""Runs at the start of every Python process of a rank: stacks on a signal, and the watch for torch's modules. Where
+torchrun or another such launcher starts the ranks, in its process too: there it sees to the launcher's arguments.
 
 It imports nothing of ours, so that the many short Python processes of a training script stay short. Then it gives
 way to the user's own ``sitecustomize``.
@@ -14,10 +15,35 @@ if TYPE_CHECKING:
     from typing import Any
 
 _HOOKED = {"torch.optim.optimizer", "torch.nn.parallel.distributed", "torch.distributed.distributed_c10d"}
+# Where the ranks were started by such a launcher: the folder with their files.
+_RANKS = os.environ.get("HEDGEROW_RANKS", "")
+_OWN = ""
+if _RANKS and os.environ.get("RANK", "").isdigit():
+    _OWN = os.path.join(_RANKS, "rank-" + os.environ["RANK"])
+_LAUNCHERS = ("torchrun", "accelerate", "accelerate-launch", "deepspeed", "-m")
+
+
+def _separate_output() -> None:
+    """Give the rank pipes of its own, where it writes to those that its launcher shares with all its ranks."""
+    shared = [os.stat(os.path.join(_RANKS, name)) for name in ("stdout", "stderr")]
+    for descriptor in (1, 2):
+        mine = os.fstat(descriptor)
+        for name, status in zip(("stdout", "stderr"), shared):
+            if os.path.samestat(mine, status):
+                pipe = os.open(os.path.join(_OWN, name), os.O_WRONLY)
+                os.dup2(pipe, descriptor)
+                os.close(pipe)
+
+
+def _give_arguments() -> None:
+    if os.path.basename((getattr(sys, "argv", None) or [""])[0]) in _LAUNCHERS:
+        from hedgerow import launch_arguments
+
+        launch_arguments.apply()
 
 
 def _register_stacks() -> None:
-    path = os.environ.get("HEDGEROW_STACKS")
+    path = os.path.join(_OWN, "stacks") if _OWN else os.environ.get("HEDGEROW_STACKS")
     number = os.environ.get("HEDGEROW_STACKS_SIGNAL", "")
     if not path or not number.isdigit():
         return
@@ -83,10 +109,19 @@ def _give_way() -> None:
             sys.modules["sitecustomize"] = ours
 
 
-try:
-    _register_stacks()
-except Exception:  # noqa: BLE001 (no stacks then; the training script must start all the same)
-    pass
-if os.environ.get("HEDGEROW_HEARTBEAT"):
+def _shielded(action: Any) -> None:
+    try:
+        action()
+    except Exception:  # noqa: BLE001 (the training script must start all the same)
+        pass
+
+
+if not _RANKS or _OWN:
+    _shielded(_register_stacks)
+if _OWN:
+    _shielded(_separate_output)
+elif _RANKS:
+    _shielded(_give_arguments)
+if _OWN or os.environ.get("HEDGEROW_HEARTBEAT"):
     sys.meta_path.insert(0, _TorchWatch)
 _give_way()

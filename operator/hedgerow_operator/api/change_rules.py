@@ -31,6 +31,7 @@ def _fixed_optional(field: str) -> ChangeRule:
 CHANGE_RULES = (
     _fixed("workers", attrgetter("workers")),
     _fixed("ranksPerWorker", attrgetter("ranks_per_worker")),
+    _fixed_optional("processes"),
     _fixed("masterPort", attrgetter("master_port")),
     _fixed_optional("kubernetes"),
     _fixed_optional("local"),

@@ -36,7 +36,7 @@ class KubernetesSpec(StrictModel, frozen=True, kw_only=True):
         dict[str, Any],
         Meta(
             description="Template of the workers' pods, as in a Kubernetes Job; the command of one container is run "
-            "once for each rank, those beside it are left alone and end with it."
+            "as spec.processes says, those beside it are left alone and end with it."
         ),
     ]
     container: Annotated[
@@ -55,7 +55,7 @@ class LocalSpec(StrictModel, frozen=True, kw_only=True):
     command: Annotated[
         tuple[Annotated[str, Meta(max_length=65536, pattern=NO_NUL)], ...],
         Meta(
-            description="Program of one rank and its arguments, such as [python, train.py].",
+            description="Program and its arguments, such as [python, train.py] or [torchrun, train.py].",
             min_length=1,
             max_length=1024,
         ),
@@ -133,6 +133,14 @@ class TrainingJobSpec(StrictModel, frozen=True, kw_only=True):
     ranks_per_worker: Annotated[
         int, Meta(description="Number of ranks (training processes) in each worker.", ge=1, le=MAX_RANKS_PER_WORKER)
     ]
+    processes: Annotated[
+        Literal["PerRank", "PerWorker"] | None,
+        Meta(
+            description="PerRank: the command is started once for each rank. PerWorker: once for each worker, and it "
+            "starts the ranks itself. Unset: PerWorker where the command is torchrun, accelerate, deepspeed, python -m "
+            "torch.distributed.run, or a shell script that calls one of them; else PerRank."
+        ),
+    ] = None
     master_port: Annotated[
         int, Meta(description="MASTER_PORT of the ranks; 0: a free one is picked for each start.", ge=0, le=65535)
     ] = 0

@@ -71,9 +71,9 @@ def _price_is_a_number(price: str) -> bool:
 
 def _for_local(rule: CommandRule) -> Rule:
     def holds(local: LocalSpec) -> bool:
-        return rule.holds(local.command, (), [entry.name for entry in local.env])
+        return rule.holds([entry.name for entry in local.env])
 
-    return Rule(at="spec.local", field=rule.field, cel=rule.cel("self", False), message=rule.message, holds=holds)
+    return Rule(at="spec.local", field=rule.field, cel=rule.cel("self"), message=rule.message, holds=holds)
 
 
 NAME_RULES = (

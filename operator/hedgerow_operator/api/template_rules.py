@@ -44,12 +44,10 @@ def _never_restarts(pods: Pods) -> bool:
 def _for_wrapped(rule: CommandRule) -> Rule:
     def holds(pods: Pods) -> bool:
         container = pods.wrapped
-        if container is None:
-            return True
-        return rule.holds(container.command, container.args, [entry.name for entry in container.env])
+        return container is None or rule.holds([entry.name for entry in container.env])
 
     return Rule(
-        at=_KUBERNETES, field=_CONTAINERS, cel=_about_wrapped(rule.cel("c", True)), message=rule.message, holds=holds
+        at=_KUBERNETES, field=_CONTAINERS, cel=_about_wrapped(rule.cel("c")), message=rule.message, holds=holds
     )
 
 
@@ -73,7 +71,7 @@ TEMPLATE_RULES = (
         at=_KUBERNETES,
         field=_CONTAINERS,
         cel=_about_wrapped("has(c.command) && size(c.command) > 0"),
-        message="the container that trains needs command, since Hedgerow starts it once for each rank; what the image "
+        message="the container that trains needs command, since Hedgerow starts it; what the image "
         "would start is its Entrypoint and Cmd in `docker inspect IMAGE`, `skopeo inspect --config "
         "docker://IMAGE` or `crane config IMAGE`",
         holds=_wrapped_has_command,

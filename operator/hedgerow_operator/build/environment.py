@@ -42,6 +42,8 @@ def _fixed(job: TrainingJob, placement: int, injection: Injection) -> list[tuple
         ("HEDGEROW_FENCE_SECONDS", str(spec.recovery.fence_seconds)),
         ("HEDGEROW_GRACE_SECONDS", str(spec.grace_seconds)),
     ]
+    if spec.processes is not None:
+        variables.append(("HEDGEROW_PROCESSES", spec.processes))
     if spec.heartbeat.log_pattern is not None:
         # Kubernetes would take a $ for the beginning of a reference to another variable.
         variables.append(("HEDGEROW_LOG_PATTERN", spec.heartbeat.log_pattern.replace("$", "$$")))

@@ -29,6 +29,12 @@ def test_what_follows_the_dashes_is_the_users() -> None:
     assert parse(["--", "sh", "--", "--worker", "x"], {}).command == ("sh", "--", "--worker", "x")
 
 
+def test_how_the_ranks_are_started_is_read_as_a_manifest_writes_it_too() -> None:
+    assert parse(RUN, {"HEDGEROW_PROCESSES": "PerWorker"}).processes == "per-worker"
+    assert parse(["--processes", "per-rank", "--", "torchrun", "x.py"], {}).processes == "per-rank"
+    assert parse(["--", "torchrun", "x.py"], {}).processes == "per-worker"
+
+
 BAD: dict[str, tuple[list[str], dict[str, str], str]] = {
     "no command": ([], {}, "there is no command; write it after `--`, as in `hedgerow run -- python train.py`"),
     "no number": (RUN, {"HEDGEROW_NPROC": "x"}, "HEDGEROW_NPROC is 'x'; write a number"),
@@ -47,6 +53,11 @@ BAD: dict[str, tuple[list[str], dict[str, str], str]] = {
         RUN,
         {"HEDGEROW_CHECKPOINT_VERIFY": "all"},
         "HEDGEROW_CHECKPOINT_VERIFY is 'all'; write one of Content, Size, Markers",
+    ),
+    "not a way to start ranks": (
+        ["--processes", "per-node", *RUN],
+        {},
+        "--processes is 'per-node'; write one of per-rank, per-worker",
     ),
     "a worker beyond the last": (
         ["--worker", "2", "--workers", "2", *RUN],

@@ -21,6 +21,7 @@ PODS = {"workers": 2, "ranksPerWorker": 2, "kubernetes": {"template": TEMPLATE}}
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "more workers": (LOCAL, {"workers": 3}, "spec.workers"),
     "other ranks per worker": (LOCAL, {"ranksPerWorker": 1}, "spec.ranksPerWorker"),
+    "another way to start the ranks": (LOCAL, {"processes": "PerWorker"}, "spec.processes"),
     "another port": (LOCAL, {"masterPort": 29500}, "spec.masterPort"),
     "another command": (LOCAL, {"local": {"command": ["python", "other.py"]}}, "spec.local"),
     "an unknown field of the template": (PODS, {"kubernetes": {"template": OTHER_TEMPLATE}}, "spec.kubernetes"),

@@ -70,6 +70,8 @@ def _orders(job: TrainingJob, attempt: int, worker: int) -> dict[str, str]:
         environment.FENCE_SECONDS: "0",  # processes of this machine can always be seen: never fenced by time
         environment.GRACE_SECONDS: str(spec.recovery.grace_seconds),
     }
+    if spec.processes is not None:
+        orders[environment.PROCESSES] = spec.processes
     if spec.heartbeat.log_pattern is not None:
         orders[environment.LOG_PATTERN] = spec.heartbeat.log_pattern
     directory = checkpoint_directory(job)

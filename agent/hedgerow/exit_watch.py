@@ -1,0 +1,74 @@
+"""How processes end that are not our children: seen the moment they end, before their parent asks for their status."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import threading
+from typing import Any, Dict, NamedTuple, Optional, Tuple
+
+from hedgerow import kernel, machine
+
+# From Python 3.9 and Linux 5.3 on; elsewhere ends are seen at the next look at all processes.
+_open: Any = getattr(os, "pidfd_open", None)
+
+
+class End(NamedTuple):
+    """When it ended (CLOCK_BOOTTIME), and the status of wait(2); None: its parent was faster."""
+
+    at: float
+    status: Optional[int]
+
+
+class ExitWatch(threading.Thread):
+    """Waits for processes to end, on a thread of its own, because their parents may ask at any moment."""
+
+    def __init__(self) -> None:
+        super().__init__(name="exits", daemon=True)
+        self._selector = selectors.DefaultSelector()
+        self._ends: Dict[Tuple[int, int], End] = {}
+        self._wake_read, self._wake_write = os.pipe()
+        self._selector.register(self._wake_read, selectors.EVENT_READ)
+
+    def add(self, target: kernel.Process) -> None:
+        """Wait for this one too."""
+        try:
+            descriptor = _open(target.pid) if _open is not None else None
+        except OSError:
+            return
+        if descriptor is None:
+            return
+        if not kernel.is_same(target, kernel.process(target.pid)):
+            os.close(descriptor)
+            return
+        # The thread that waits takes it in at its next turn, which is at once where epoll is used.
+        self._selector.register(descriptor, selectors.EVENT_READ, target)
+        os.write(self._wake_write, b".")
+
+    def ended(self, target: kernel.Process) -> Optional[End]:
+        """How it ended; None while it lives, or when that was not seen."""
+        return self._ends.get((target.pid, target.start))
+
+    def close(self) -> None:
+        """Wait for nothing more."""
+        os.write(self._wake_write, b"x")
+
+    def run(self) -> None:
+        """Wait until closed."""
+        while True:
+            for key, _events in self._selector.select():
+                if key.data is None:
+                    if b"x" in os.read(self._wake_read, 64):
+                        self._let_go()
+                        return
+                    continue
+                target = key.data
+                self._ends[(target.pid, target.start)] = End(machine.boottime(), kernel.exit_status(target))
+                self._selector.unregister(key.fd)
+                os.close(key.fd)
+
+    def _let_go(self) -> None:
+        for key in list(self._selector.get_map().values()):
+            os.close(key.fd)
+        os.close(self._wake_write)
+        self._selector.close()

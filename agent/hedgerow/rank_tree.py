@@ -1,0 +1,238 @@
+"""The ranks of a worker whose command starts them: it is started once, they are found among what runs below it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import Any, Dict, List, Mapping, Optional
+
+from hedgerow import environment, kernel, misfit, ranks
+from hedgerow.descendants import Descendants, RankPlace, topmost
+from hedgerow.exit_watch import ExitWatch
+from hedgerow.log import say
+from hedgerow.log_reader import RankLog
+from hedgerow.logs import launcher_lines
+from hedgerow.options import Options
+from hedgerow.output import OutputPump, RankOutput
+from hedgerow.pattern_process import PatternProcess
+from hedgerow.rank_environment import command_environment
+from hedgerow.ranks import Rank, RankFiles
+from hedgerow.recorder import RankRecorder, RecorderReader, recorder_variables
+from hedgerow.system_calls import die_with_parent
+from hedgerow.wire import Command
+
+_CANNOT_START = 127  # as a shell says it
+
+
+class RankTree:
+    """The command of one attempt and its ranks. folder: this attempt's own. Times are CLOCK_BOOTTIME seconds."""
+
+    def __init__(self, options: Options, folder: str, pattern: Optional[PatternProcess]) -> None:
+        self._options = options
+        self._folder = folder
+        os.makedirs(folder)
+        reads = options.heartbeat_source in environment.LOG_SOURCES
+        # What the ranks do not print by pipes of their own is read as the first one's.
+        self._log = RankLog(pattern) if reads else None
+        self._pattern = pattern
+        self._descendants = Descendants()
+        self._exits = ExitWatch()
+        self._recorders: Optional[RecorderReader] = None
+        self._process: Any = None
+        self._status: Optional[int] = None
+        self._found: Dict[int, kernel.Process] = {}
+        self._news = False
+        self.output = RankOutput(self._log, options.nproc + 1)
+        self.ranks: List[Rank] = []
+
+    def begin(
+        self,
+        start: Command,
+        archive: str,
+        inherited: Mapping[str, str],
+        pump: OutputPump,
+        recorders: RecorderReader,
+    ) -> None:
+        """Start the command; OSError when it cannot be started."""
+        options = self._options
+        variables = command_environment(options, start, self._folder, archive, inherited)
+        variables.update(recorder_variables(self._folder, variables))
+        _link(self._folder, self.output)
+        for local in range(options.nproc):
+            rank = self._expect(local, variables)
+            recorders.follow(rank.recorder)
+            pump.add(rank.output, whole_lines=options.nproc > 1)
+            self.ranks.append(rank)
+        pump.add(self.output, whole_lines=options.nproc > 1)
+        self._recorders = recorders
+        self._exits.start()
+        try:
+            self._process = ranks.spawn(list(options.command), variables, self.output, die_with_parent())
+        except OSError:
+            self._status = _CANNOT_START
+            for rank in self.ranks:
+                rank.output.close_write_ends()
+            self.ranks.clear()
+            raise
+        finally:
+            self.output.close_write_ends()
+
+    @property
+    def groups(self) -> List[int]:
+        """The process groups and sessions that are ours: the command's, and those of ranks that lead one."""
+        mine = [] if self._process is None else [int(self._process.pid)]
+        return mine + [rank.pid for rank in self.ranks if rank.pid is not None and not rank.exited]
+
+    @property
+    def command_ended(self) -> bool:
+        """Whether the command has."""
+        return self._status is not None
+
+    @property
+    def ended(self) -> bool:
+        """Whether the command and every rank that it started have ended."""
+        return self._status is not None and all(rank.exited for rank in self.ranks)
+
+    @property
+    def exit_code(self) -> int:
+        """The command's, as a shell would give it; 0 while it runs."""
+        status = self._status or 0
+        return status if status >= 0 else 128 - status
+
+    def kill_group(self) -> None:
+        """End the command's process group at once."""
+        if self._process is not None and self._status is None:
+            ranks.kill_group(self._process.pid)
+
+    def reap(self, pid: int, wait_status: int, now: float) -> None:
+        """A child was reaped: the command, or what was left to us as an orphan, such as a rank."""
+        if self._process is not None and pid == self._process.pid and self._status is None:
+            self._status = self._process.returncode = ranks.exit_status(wait_status)
+            self._news = True
+            say(launcher_lines.COMMAND_ENDED % self.exit_code)
+            return
+        for rank in self.ranks:
+            if rank.pid == pid and not rank.exited:
+                self._note_end(rank, wait_status, now)
+
+    def look(self, table: Dict[int, kernel.Process], now: float) -> Optional[str]:
+        """Find ranks, and note how they ended; what is wrong with the command as a whole, None: nothing."""
+        below = [entry for entry in kernel.tree(os.getpid(), table) if entry.pid != os.getpid()]
+        places = self._descendants.places(below, now)
+        heads = topmost(places, table)
+        wrong = misfit.under_one_command(
+            [places[entry.pid] for entry in heads], self._options.worker, self._options.workers, self._options.nproc
+        )
+        if wrong is None:
+            for entry in heads:
+                self._take_in(entry, places[entry.pid])
+            self._take_in_writers({entry.pid: entry for entry in below})
+        self.settle(table, now)
+        return wrong
+
+    def settle(self, table: Mapping[int, kernel.Process], now: float) -> None:
+        """Note how ranks ended."""
+        self.take_ends()
+        for rank in self.ranks:
+            entry = self._found.get(rank.number)
+            if rank.exited or entry is None or not _gone(entry, table):
+                continue
+            status = kernel.exit_status(entry)
+            if status is not None:
+                self._note_end(rank, status, now)
+        if self._status is not None:
+            self._conclude(table, now)
+
+    def take_ends(self) -> None:
+        """Note how ranks ended that were seen to."""
+        for rank in self.ranks:
+            entry = self._found.get(rank.number)
+            end = None if rank.exited or entry is None else self._exits.ended(entry)
+            if end is not None and end.status is not None:
+                self._note_end(rank, end.status, end.at)
+
+    def news(self) -> bool:
+        """Whether a rank was found, or ended, since the last call."""
+        news, self._news = self._news, False
+        return news
+
+    def close(self) -> None:
+        """Let go of what the ranks shared."""
+        for rank in self.ranks:
+            if not rank.exited:
+                rank.output.close_write_ends()
+        self._exits.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _expect(self, local: int, variables: Mapping[str, str]) -> Rank:
+        options = self._options
+        number = options.worker * options.nproc + local
+        files = RankFiles(os.path.join(self._folder, "rank-%d" % number))
+        log = self._log if local == 0 or self._log is None else RankLog(self._pattern)
+        output = RankOutput(log, options.nproc + 1)
+        _link(files.folder, output)
+        recorder = RankRecorder(number, variables)
+        return Rank(number, local, files, output, None, options.heartbeat_source, recorder)
+
+    def _take_in(self, entry: kernel.Process, place: RankPlace) -> None:
+        local = place.rank - self._options.worker * self._options.nproc
+        if not 0 <= local < len(self.ranks):
+            return
+        rank = self.ranks[local]
+        if rank.exited or kernel.is_same(entry, self._found.get(rank.number)):
+            return
+        if rank.number in self._found and self._exits.ended(self._found[rank.number]) is None:
+            # The one that was found first is the rank as long as it lives.
+            return
+        self._found[rank.number] = entry
+        rank.found(entry.pid)
+        self._exits.add(entry)
+        self._news = True
+
+    def _take_in_writers(self, below: Mapping[int, kernel.Process]) -> None:
+        """Ranks that were forked after their launcher had begun show its variables, but beat into their own files."""
+        for rank in self.ranks:
+            entry = below.get(rank.told.writer_pid or 0)
+            if rank.number not in self._found and entry is not None and entry.alive:
+                self._take_in(entry, RankPlace(rank.number))
+
+    def _note_end(self, rank: Rank, wait_status: int, at: float) -> None:
+        first = not any(other.exited for other in self.ranks)
+        rank.note_exit(wait_status, at)
+        rank.output.close_write_ends()
+        if self._recorders is not None and rank.recorder.has_dump:
+            # torch's watchdog wrote it before it ended the rank.
+            self._recorders.expect(rank.recorder)
+        if rank.exit_code and first and not rank.output.tail.lines():
+            # It printed to a pipe of its script, such as one to tee: the last words of all are its own.
+            rank.say_last(self.output.tail.lines())
+        self._news = True
+        say(launcher_lines.RANK_ENDED % (rank.number, rank.exit_code or 0))
+
+    def _conclude(self, table: Mapping[int, kernel.Process], now: float) -> None:
+        """The command has ended: what is not known of its ranks follows from how."""
+        status = self._status or 0
+        wait_status = -status if status < 0 else status << 8
+        for rank in self.ranks:
+            if rank.exited:
+                continue
+            entry = self._found.get(rank.number)
+            if entry is None or _gone(entry, table):
+                if rank.local == 0 and entry is None:
+                    rank.say_last(self.output.tail.lines())
+                self._note_end(rank, wait_status, now)
+            elif status:
+                how = "by signal %d" % -status if status < 0 else "with code %d" % status
+                rank.say_last(["%s, which had started this rank, ended %s" % (self._options.command[0], how)])
+                self._note_end(rank, self.exit_code << 8, now)
+
+
+def _gone(entry: kernel.Process, table: Mapping[int, kernel.Process]) -> bool:
+    now = table.get(entry.pid)
+    return now is None or not kernel.is_same(entry, now) or not now.alive
+
+
+def _link(folder: str, output: RankOutput) -> None:
+    """Give what runs below the command a way to open the pipes by name."""
+    for name, end in zip(("stdout", "stderr"), output.write_ends):
+        os.symlink("/proc/%d/fd/%d" % (os.getpid(), end), os.path.join(folder, name))
