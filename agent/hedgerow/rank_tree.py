@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import Any, Dict, List, Mapping, Optional
+import time
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from hedgerow import environment, kernel, misfit, ranks
 from hedgerow.descendants import Descendants, RankPlace, topmost
@@ -22,6 +23,7 @@ from hedgerow.system_calls import die_with_parent
 from hedgerow.wire import Command
 
 _CANNOT_START = 127  # as a shell says it
+_OUTPUT_WAIT_SECONDS = 0.5
 
 
 class RankTree:
@@ -57,7 +59,7 @@ class RankTree:
         options = self._options
         variables = command_environment(options, start, self._folder, archive, inherited)
         variables.update(recorder_variables(self._folder, variables))
-        _link(self._folder, self.output)
+        _link(self._folder, self.output.read_ends)
         for local in range(options.nproc):
             rank = self._expect(local, variables)
             recorders.follow(rank.recorder)
@@ -170,7 +172,7 @@ class RankTree:
         files = RankFiles(os.path.join(self._folder, "rank-%d" % number))
         log = self._log if local == 0 or self._log is None else RankLog(self._pattern)
         output = RankOutput(log, options.nproc + 1)
-        _link(files.folder, output)
+        _link(files.folder, output.write_ends)
         recorder = RankRecorder(number, variables)
         return Rank(number, local, files, output, None, options.heartbeat_source, recorder)
 
@@ -203,9 +205,13 @@ class RankTree:
         if self._recorders is not None and rank.recorder.has_dump:
             # torch's watchdog wrote it before it ended the rank.
             self._recorders.expect(rank.recorder)
-        if rank.exit_code and first and not rank.output.tail.lines():
-            # It printed to a pipe of its script, such as one to tee: the last words of all are its own.
-            rank.say_last(self.output.tail.lines())
+        # Its last words explain why it ended; a helper of it may hold the pipes open.
+        until = time.monotonic() + _OUTPUT_WAIT_SECONDS
+        rank.output.settle(until)
+        if rank.exit_code and first:
+            # Where it printed to a pipe of its script, such as one to tee, the last words of all are its own.
+            self.output.settle(until)
+            rank.borrow(self.output.tail.lines())
         self._news = True
         say(launcher_lines.RANK_ENDED % (rank.number, rank.exit_code or 0))
 
@@ -219,7 +225,7 @@ class RankTree:
             entry = self._found.get(rank.number)
             if entry is None or _gone(entry, table):
                 if rank.local == 0 and entry is None:
-                    rank.say_last(self.output.tail.lines())
+                    rank.borrow(self.output.tail.lines())
                 self._note_end(rank, wait_status, now)
             elif status:
                 how = "by signal %d" % -status if status < 0 else "with code %d" % status
@@ -232,7 +238,7 @@ def _gone(entry: kernel.Process, table: Mapping[int, kernel.Process]) -> bool:
     return now is None or not kernel.is_same(entry, now) or not now.alive
 
 
-def _link(folder: str, output: RankOutput) -> None:
-    """Give what runs below the command a way to open the pipes by name."""
-    for name, end in zip(("stdout", "stderr"), output.write_ends):
+def _link(folder: str, ends: Tuple[int, int]) -> None:
+    """Give what runs below the command a way to open the pipes, or to know them, by name."""
+    for name, end in zip(("stdout", "stderr"), ends):
         os.symlink("/proc/%d/fd/%d" % (os.getpid(), end), os.path.join(folder, name))

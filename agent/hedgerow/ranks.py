@@ -72,6 +72,7 @@ class Rank:
         self._process = process
         self._pid: Optional[int] = None if process is None else int(process.pid)
         self._last_words: Optional[List[str]] = None
+        self._borrowed: List[str] = []
         self._own: Set[int] = set()
         self._memory: Optional[int] = None
         self._memory_at = 0.0
@@ -112,6 +113,10 @@ class Rank:
     def found(self, pid: int) -> None:
         """The command has started it as this process."""
         self._pid = pid
+
+    def borrow(self, words: List[str]) -> None:
+        """What was printed last where its own output cannot be told from that of others."""
+        self._borrowed = words
 
     def say_last(self, words: List[str]) -> None:
         """What its end is put down to, in place of what it printed last."""
@@ -170,7 +175,7 @@ class Rank:
             step_seconds=self.progress.step_seconds,
             activity=self.activity.activity(now, self.stacks.unchanged_seconds(now)),
             stack=self.stacks.newest,
-            output_tail=self.output.tail.lines() if self._last_words is None else self._last_words,
+            output_tail=self._last_words or self.output.tail.lines() or self._borrowed,
             bursty=self.told.bursty,
             values=finite,
             not_finite=words,
