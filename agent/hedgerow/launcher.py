@@ -10,19 +10,20 @@ import shutil
 import signal
 import sys
 import time
-from typing import Any, Callable, List, Mapping, Optional
+from typing import Any, Callable, List, Mapping, Optional, Union
 
 from hedgerow import environment, fence, leaving, machine, pack, reports, system_calls, wire
 from hedgerow.attempt import Attempt, Place
+from hedgerow.held_start import HeldStart
 from hedgerow.log import say
 from hedgerow.logs import launcher_lines
 from hedgerow.membership import Membership
-from hedgerow.options import Options, UsageError, parse
+from hedgerow.options import MOVE_ASIDE, Options, UsageError, parse
 from hedgerow.output import OutputPump
 from hedgerow.pattern_process import PatternProcess
 from hedgerow.recorder import RecorderReader
 from hedgerow.reporter import Delivery, Reporter
-from hedgerow.scanner import Scanner
+from hedgerow.scanner import Cleared, Scanner
 
 TICK_SECONDS = 0.25
 STOPPING_TICK_SECONDS = 0.02
@@ -53,6 +54,8 @@ class Launcher:
         self._nonce = secrets.token_hex(16) if options.worker == 0 else ""
         self._scan: Optional[wire.CheckpointScan] = None
         self._scan_due = 0.0
+        self._held = HeldStart(self._clear_checkpoints)
+        self._set_aside: List[str] = []
         self._signalled = False
         self._finish_code: Optional[int] = None
         self._leaving: Optional[_Leaving] = None
@@ -64,7 +67,7 @@ class Launcher:
         self._scanner: Optional[Scanner] = None
         if options.checkpoint_directory:
             self._scanner = Scanner(
-                options.checkpoint_directory, options.checkpoint_verify, lambda scan: self._send(self._on_scan, scan)
+                options.checkpoint_directory, options.checkpoint_verify, lambda found: self._send(self._on_scan, found)
             )
 
     def run(self) -> int:
@@ -166,10 +169,20 @@ class Launcher:
             # Who asks gives us some seconds more than the ranks, for our own last report.
             self._stop(wire.STOP_SIGNAL, not first, self._options.grace_seconds)
 
-    def _on_scan(self, scan: wire.CheckpointScan) -> None:
-        if scan != self._scan:
-            self._scan = scan
+    def _on_scan(self, found: Union[wire.CheckpointScan, Cleared]) -> None:
+        if isinstance(found, Cleared):
+            self._on_cleared(found)
+        elif found != self._scan:
+            self._scan = found
             self._reporter.report_now()
+
+    def _on_cleared(self, cleared: Cleared) -> None:
+        for line in cleared.lines:
+            say(line)
+        order = self._held.cleared(*cleared)
+        if order is not None and self._may_start(order.command, order.sent):
+            self._membership.join(order.command, order.sent)
+            self._start(order.command)
 
     def _on_answer(self, delivery: Delivery) -> None:
         answer = delivery.answer
@@ -179,15 +192,15 @@ class Launcher:
         if delivery.seq > self._answered_seq:
             self._answered_seq = delivery.seq
             self._deadlines = answer.deadlines
+            self._held.withdraw_unless(answer.commands)
         for command in answer.commands:
             self._obey(command, delivery.sent)
 
     def _obey(self, command: wire.Command, sent: float) -> None:
         running = self._running()
         if command.kind == wire.COMMAND_START:
-            if running is None and command.attempt > self._begun() and not self._is_late(sent):
-                self._membership.join(command, sent)
-                self._start(command)
+            if self._may_start(command, sent):
+                self._begin(command, sent)
         elif command.kind == wire.COMMAND_STOP:
             if running is not None and command.attempt >= running.number:
                 self._stop(wire.STOP_COMMAND, command.kill, command.grace_seconds, command.reason)
@@ -203,12 +216,24 @@ class Launcher:
 
     # Actions
 
+    def _begin(self, command: wire.Command, sent: float) -> None:
+        if self._scanner is not None and self._options.checkpoint_on_invalid == MOVE_ASIDE:
+            self._held.hold(command, sent)
+            return
+        self._membership.join(command, sent)
+        self._start(command)
+
+    def _clear_checkpoints(self, attempt: int, chosen: Optional[str]) -> None:
+        if self._scanner is not None:
+            self._scanner.clear(attempt, chosen, self._options.worker)
+
     def _start(self, command: wire.Command) -> None:
         if self._attempt is not None:
             self._attempt.close()
         resume = " from %s" % command.resume_from if command.resume_from else ""
         say(launcher_lines.STARTS % (command.attempt, resume))
         self._deadlines = {} if self._attempt is not None else self._deadlines
+        self._set_aside = self._held.take_lines()
         self._attempt = Attempt(command, self._options.grace_seconds)
         self._attempt.begin(self._place, machine.given_environment())
         self._free_port = 0
@@ -262,6 +287,9 @@ class Launcher:
     def _begun(self) -> int:
         return self._attempt.number if self._attempt is not None else 0
 
+    def _may_start(self, command: wire.Command, sent: float) -> bool:
+        return self._running() is None and command.attempt > self._begun() and not self._is_late(sent)
+
     def _is_late(self, sent: float) -> bool:
         return self._signalled or self._finish_code is not None or self._membership.too_old(sent, machine.boottime())
 
@@ -276,7 +304,9 @@ class Launcher:
         if self._options.worker == 0 and self._running() is None:
             self._free_port = machine.free_port(self._options.master_port or self._free_port)
         scan = self._scanner.silence(machine.boottime()) if self._scanner is not None else None
-        return reports.build(self._constant, self._seq, self._attempt, scan or self._scan, self._free_port, self._nonce)
+        return reports.build(
+            self._constant, self._seq, self._attempt, scan or self._scan, self._free_port, self._nonce, self._set_aside
+        )
 
 
 def _shielded(action: Callable[[], None]) -> None:

@@ -13,6 +13,8 @@ from hedgerow.wire import JobRef
 VERIFY_CONTENT = "Content"
 VERIFY_SIZE = "Size"
 VERIFY_MARKERS = "Markers"
+MOVE_ASIDE = "MoveAside"
+LEAVE = "Leave"
 
 
 _NO_JOB = JobRef("", "", "")
@@ -41,6 +43,7 @@ class Options:
     address: str = ""
     checkpoint_directory: str = ""
     checkpoint_verify: str = VERIFY_CONTENT
+    checkpoint_on_invalid: str = MOVE_ASIDE
     heartbeat_source: str = environment.SOURCE_AUTO
     log_pattern: str = ""
     fence_seconds: float = 120.0
@@ -104,6 +107,14 @@ _OPTIONS = (
         str,
         "how closely to look at checkpoints",
         choices=(VERIFY_CONTENT, VERIFY_SIZE, VERIFY_MARKERS),
+    ),
+    _Option(
+        "checkpoint_on_invalid",
+        "--checkpoint-on-invalid",
+        (environment.CHECKPOINT_ON_INVALID,),
+        str,
+        "what becomes, before a start, of invalid checkpoints newer than the one to start from",
+        choices=(MOVE_ASIDE, LEAVE),
     ),
     _Option(
         "heartbeat_source",

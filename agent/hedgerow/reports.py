@@ -6,7 +6,7 @@ import dataclasses
 import os
 import socket
 import time
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional
 
 from hedgerow import machine, memory, wire
 from hedgerow.attempt import Attempt
@@ -37,6 +37,7 @@ def build(
     scan: Optional[wire.CheckpointScan],
     free_port: int,
     nonce: str,
+    set_aside: List[str],
 ) -> wire.Report:
     """The report of this moment."""
     now = machine.boottime()
@@ -63,4 +64,5 @@ def build(
         durations=attempt.histograms(),
         unread_output_bytes=attempt.unread_output_bytes(),
         dump_age=attempt.dump_age(now),
+        set_aside=set_aside,
     )

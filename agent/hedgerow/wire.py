@@ -195,6 +195,7 @@ class Report:
     memory_limit_bytes: what the ranks of this worker may use together (cgroup), None: no limit is known.
     unread_output_bytes: output of the ranks that was passed on but not read for progress, because it came too fast.
     dump_age: seconds since the last ``dump`` of this attempt was carried out; None: there was none.
+    set_aside: what was renamed in the checkpoint directory before this attempt started, a line for a person each.
     """
 
     job: JobRef
@@ -224,6 +225,7 @@ class Report:
     memory_limit_bytes: Optional[int] = None
     unread_output_bytes: int = 0
     dump_age: Optional[float] = None
+    set_aside: List[str] = dataclasses.field(default_factory=list)
 
 
 @dataclasses.dataclass(frozen=True)

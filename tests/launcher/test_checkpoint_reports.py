@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from hedgerow import wire
 from tests.launcher.launching import Launch, begin, python
 from tests.launcher.operator_double import OperatorDouble
@@ -55,3 +57,35 @@ def test_a_place_that_cannot_be_looked_at_is_told(launch: Launch, operator: Oper
     report = operator.wait_for(lambda r: r.checkpoints is not None)
     assert report.checkpoints is not None
     assert "Not a directory" in (report.checkpoints.error or "")
+
+
+LOOK = """
+import os, time
+print(sorted(os.listdir(os.environ["HEDGEROW_CHECKPOINT_DIRECTORY"])))
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize(
+    ("on_invalid", "newest"),
+    [("MoveAside", "step-20.npz.hedgerow-invalid"), ("Leave", "step-20.npz")],
+    ids=["set aside", "left where the user wants it"],
+)
+def test_what_is_newer_than_the_chosen_checkpoint_and_torn_is(
+    launch: Launch, operator: OperatorDouble, tmp_path: Path, on_invalid: str, newest: str
+) -> None:
+    directory = tmp_path / "checkpoints"
+    directory.mkdir()
+    (directory / "step-10.npz").write_bytes(archive())
+    (directory / "step-20.npz").write_bytes(torn(archive()))
+    launcher = launch(
+        *python(LOOK), HEDGEROW_CHECKPOINT_DIRECTORY=str(directory), HEDGEROW_CHECKPOINT_ON_INVALID=on_invalid
+    )
+    operator.wait_for(lambda r: r.checkpoints is not None)
+    operator.command(begin(resume_from=str(directory / "step-10.npz")))
+    report = operator.wait_for(lambda r: r.ranks and r.ranks[0].output_tail)
+    assert repr(newest) in report.ranks[0].output_tail[0]
+    assert (directory / newest).exists()
+    said = [f"{directory}/step-20.npz is set aside as {newest}: step-20.npz is torn: its end is missing"]
+    assert report.set_aside == (said if on_invalid == "MoveAside" else [])
+    assert all(line in launcher.err for line in report.set_aside)

@@ -26,6 +26,11 @@ _NUMBERED = re.compile(
     r"|optimizer|optim|scheduler|scaler|rng_state|rng|ema|trainer_state)(?:[-_=.][a-z0-9=_-]*?)?(?:[-_=]|(?<!\d)\.)?(\d+)$"
 )
 _VERSION = re.compile(r"-v\d+$")  # Lightning's, for a name that was taken
+# Names without a step for the newest of all: nanoGPT, torchrun's examples, Lightning's save_last, and the like.
+_NEWEST = re.compile(
+    r"(?:(?:last|latest)(?:[-_.]?(?:ckpt|checkpoint|model|snapshot|state))?(?:-v\d+)?"
+    r"|(?:ckpt|checkpoint|snapshot|model|state)[-_.](?:last|latest)|ckpt|checkpoint|snapshot)"
+)
 _PIECE_OF_A_MODEL = re.compile(r"-\d+-of-\d+$")
 _COMPONENT = re.compile(r"^(model|optimizer|optim|scheduler|scaler|rng_state|rng|ema|state|trainer_state)[-_=.]?\d")
 
@@ -47,6 +52,12 @@ class Name(NamedTuple):
 def is_temporary(name: str) -> bool:
     """Whether the name belongs to a save that had not ended, or to what was set aside: never a candidate."""
     return name.endswith((SET_ASIDE, UNFINISHED)) or _TEMPORARY.search(name.lower()) is not None
+
+
+def is_newest(name: str) -> bool:
+    """Whether a file of this name, which carries no step, is what a script that resumes by itself would take."""
+    stem, extension = _split_extension(name)
+    return bool(extension) and _NEWEST.fullmatch(stem.lower()) is not None
 
 
 def parse(name: str, is_folder: bool) -> Optional[Name]:

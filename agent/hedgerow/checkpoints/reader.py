@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import time
-from typing import Dict, List, Optional, Tuple
+from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple
 
-from hedgerow.checkpoints import huggingface
+from hedgerow.checkpoints import aside_record, huggingface
 from hedgerow.checkpoints.candidates import Candidate, Entry, find, list_entries
 from hedgerow.checkpoints.contents import check_file
 from hedgerow.checkpoints.finding import COMPLETE, Finding, invalid, not_verified, worst
-from hedgerow.checkpoints.names import EXTENSIONS, IN_PROGRESS
+from hedgerow.checkpoints.names import EXTENSIONS, IN_PROGRESS, is_newest, parse
 from hedgerow.options import VERIFY_CONTENT, VERIFY_MARKERS
 from hedgerow.wire import CHECKPOINT_COMPLETE, CHECKPOINT_INVALID, Checkpoint, CheckpointScan
 
@@ -31,6 +32,14 @@ LAYOUT_UNKNOWN = "unknown"
 Fingerprint = Tuple[Tuple[str, int, int], ...]
 
 
+class Proven(NamedTuple):
+    """Something proven invalid. names: of its files, or of its folder. step: None where the name carries none."""
+
+    names: Tuple[str, ...]
+    step: Optional[int]
+    reason: str
+
+
 @dataclasses.dataclass(frozen=True)
 class _Look:
     """One candidate at one moment: the files in it, by name, and the folders in it."""
@@ -43,7 +52,7 @@ class _Look:
 
     @property
     def fingerprint(self) -> Fingerprint:
-        return tuple(sorted((entry.path, entry.size, entry.mtime_ns) for entry in self.files.values()))
+        return _fingerprint(self.files.values())
 
     @property
     def newest_ns(self) -> int:
@@ -60,38 +69,77 @@ class Reader:
         self._checked: Dict[Tuple[str, int, int], Finding] = {}
         self._used: Dict[Tuple[str, int, int], Finding] = {}
         self._before: Dict[str, Fingerprint] = {}
+        self._at_rest: Dict[str, Fingerprint] = {}
+        self._condemned: Set[Tuple[str, int, int]] = set()
+
+    def remember_rest(self) -> None:
+        """Nobody was writing when the last scan was made: what has not changed since is nobody's unfinished work."""
+        self._at_rest = dict(self._before)
+
+    def newer_invalid(self, chosen: Optional[str]) -> List[Proven]:
+        """What is newer than the checkpoint ``chosen`` (None: all is), has rested and is invalid by a fresh look.
+
+        Raises OSError, and ValueError when it cannot be told what is newer.
+        """
+        entries = list_entries(self._directory)
+        found = find(entries)
+        origin = _origin(found, chosen)
+        afresh = Reader(self._directory, self._verify)
+        afresh._condemned = self._condemned
+        proven = []
+        for look in afresh._looks(found, [candidate for candidate in found if candidate.step >= origin[0]]):
+            candidate = look.candidate
+            newer = candidate.path != chosen and (candidate.step, look.newest_ns) > origin
+            if newer and self._at_rest.get(candidate.path) == look.fingerprint:
+                checkpoint = afresh._judge(look, quiet=True)
+                if checkpoint.validity == CHECKPOINT_INVALID:
+                    names = tuple(entry.name for entry in candidate.entries)
+                    proven.append(Proven(names, candidate.step, checkpoint.reason))
+        for entry in _unnumbered(entries):
+            if entry.mtime_ns > origin[1] and self._at_rest.get(entry.path) == _fingerprint([entry]):
+                finding = check_file(entry.path, entry.size, self._verify)
+                if finding.validity == CHECKPOINT_INVALID:
+                    proven.append(Proven((entry.name,), None, finding.reason))
+        return proven
 
     def scan(self, quiet: bool) -> CheckpointScan:
         """The newest candidates. quiet: nobody is writing, so that what is there has settled."""
         try:
-            found = find(list_entries(self._directory))
+            entries = list_entries(self._directory)
+            found = find(entries)
         except FileNotFoundError:
+            self._before = {}
             return CheckpointScan(quiet=quiet)
         except OSError as error:
             return CheckpointScan(error="%s: %s" % (self._directory, error.strerror or error), quiet=quiet)
         self._used = {}
+        self._condemned = _condemned(self._directory, entries)
         candidates = self._judge_newest(found, quiet)
+        self._before.update((entry.path, _fingerprint([entry])) for entry in _unnumbered(entries))
         self._checked = self._used
         return CheckpointScan(candidates=candidates, quiet=quiet)
 
     def _judge_newest(self, found: List[Candidate], quiet: bool) -> List[Checkpoint]:
         examined = found if quiet else found[:LOOKED_AT]
-        trainer = any(os.path.exists(os.path.join(c.path, huggingface.STATE)) for c in examined if c.is_folder)
-        most_shards = max([len(candidate.entries) for candidate in found], default=0)
         seen: Dict[str, Fingerprint] = {}
         judged: List[Checkpoint] = []
         complete = 0
-        for candidate in examined:
-            if len(judged) >= REPORTED and complete >= COMPLETE_REPORTED:
-                break
-            look = _look(candidate, trainer, most_shards)
-            seen[candidate.path] = look.fingerprint
+        for look in self._looks(found, examined):
+            seen[look.candidate.path] = look.fingerprint
             checkpoint = self._judge(look, quiet)
             if len(judged) < REPORTED or checkpoint.validity == CHECKPOINT_COMPLETE:
                 judged.append(checkpoint)
                 complete += checkpoint.validity == CHECKPOINT_COMPLETE
+            if len(judged) >= REPORTED and complete >= COMPLETE_REPORTED:
+                break
         self._before = seen
         return judged
+
+    def _looks(self, found: List[Candidate], examined: List[Candidate]) -> Iterator[_Look]:
+        trainer = any(os.path.exists(os.path.join(c.path, huggingface.STATE)) for c in found[:LOOKED_AT] if c.is_folder)
+        most_shards = max([len(candidate.entries) for candidate in found], default=0)
+        for candidate in examined:
+            yield _look(candidate, trainer, most_shards)
 
     def _judge(self, look: _Look, quiet: bool) -> Checkpoint:
         try:
@@ -123,6 +171,8 @@ class Reader:
         else:
             layout = LAYOUT_FILE if len(candidate.entries) == 1 else LAYOUT_SHARDS
             finding = worst([_missing_shards(look), *(self._check(entry) for entry in candidate.entries)])
+        if any((entry.name, entry.size, entry.mtime_ns) in self._condemned for entry in candidate.entries):
+            finding = invalid("it is what is left of one that was being set aside")
         if candidate.unfinished:
             finding = invalid("a marker beside it says that it is unfinished")
         return layout, finding
@@ -150,6 +200,40 @@ class Reader:
         if finding == COMPLETE and self._verify != VERIFY_MARKERS and not entry.name.endswith(EXTENSIONS):
             return not_verified("%s has a format that is not known here" % entry.name)
         return finding
+
+
+def _fingerprint(files: Iterable[Entry]) -> Fingerprint:
+    return tuple(sorted((entry.path, entry.size, entry.mtime_ns) for entry in files))
+
+
+def _condemned(directory: str, entries: List[Entry]) -> Set[Tuple[str, int, int]]:
+    """What was proven invalid and is still there: whoever set it aside was killed, and a part may look like a whole."""
+    found: Set[Tuple[str, int, int]] = set()
+    for entry in entries:
+        if aside_record.is_record(entry.name):
+            with contextlib.suppress(OSError, ValueError):
+                moves = aside_record.read(directory, entry.name).moves
+                found.update((move.name, move.size, move.mtime_ns) for move in moves)
+    return found
+
+
+def _unnumbered(entries: List[Entry]) -> List[Entry]:
+    """Files that a script takes for the newest by their name alone."""
+    return [entry for entry in entries if not entry.is_folder and is_newest(entry.name)]
+
+
+def _origin(found: List[Candidate], chosen: Optional[str]) -> Tuple[int, int]:
+    """Step and time (nanoseconds) of the chosen checkpoint; what is newer is beyond both."""
+    if chosen is None:
+        return (-1, -1)
+    for candidate in found:
+        if candidate.path == chosen:
+            return (candidate.step, _look(candidate, False, 0).newest_ns)
+    name = os.path.basename(chosen)
+    read = parse(name, False) or parse(name, True)
+    if read is None:
+        raise ValueError("what is newer than %s cannot be told, it is not there" % chosen)
+    return (read.step, time.time_ns())
 
 
 def _look(candidate: Candidate, trainer_siblings: bool, most_shards: int) -> _Look:
