@@ -113,8 +113,9 @@ class Api:
         body: Fields | None = None,
         query: dict[str, str] | None = None,
         content_type: str = "",
+        accept: str = "application/json",
     ) -> Fields:
-        headers = {"Accept": "application/json", "Content-Type": content_type or "application/json"}
+        headers = {"Accept": accept, "Content-Type": content_type or "application/json"}
         parameters = list((query or {}).items())
         try:
             request = await self._client.param_serialize(

@@ -7,7 +7,14 @@ from importlib.metadata import version
 from pathlib import Path
 
 from kubernetes.aio.client import ApiClient, Configuration
-from kubernetes.aio.config import ConfigException, load_incluster_config, load_kube_config
+from kubernetes.aio.config import (
+    ConfigException,
+    list_kube_config_contexts,
+    load_incluster_config,
+    load_kube_config,
+)
+
+from hedgerow_operator.api.metadata import DEFAULT_NAMESPACE
 
 DEFAULT_KUBECONFIG = "~/.kube/config"
 
@@ -16,14 +23,17 @@ class NotConfigured(Exception):
     """Nothing says where the API server is; the message is one sentence for the user."""
 
 
-async def load_configuration() -> Configuration:
-    """The client configuration; tokens are read anew as they rotate. Raises NotConfigured."""
+async def load_configuration(context: str = "") -> Configuration:
+    """The client configuration of this context of the kubeconfig, empty: its current one, or the pod's own account.
+
+    Tokens are read anew as they rotate. Raises NotConfigured.
+    """
     configuration = Configuration()
     files = _kubeconfig()
     try:
         if files:
             await load_kube_config(  # type: ignore[no-untyped-call]
-                config_file=files, client_configuration=configuration
+                config_file=files, context=context or None, client_configuration=configuration
             )
         else:
             load_incluster_config(client_configuration=configuration)  # type: ignore[no-untyped-call]
@@ -33,6 +43,16 @@ async def load_configuration() -> Configuration:
             f"set KUBECONFIG, write {DEFAULT_KUBECONFIG}, or run in a pod with a service account"
         ) from error
     return configuration
+
+
+def context_namespace(context: str = "") -> str:
+    """The namespace that this context of the kubeconfig names, empty: the current one; "default" where none does."""
+    files = _kubeconfig()
+    if not files:
+        return DEFAULT_NAMESPACE
+    contexts, active = list_kube_config_contexts(files)  # type: ignore[no-untyped-call]
+    chosen = next((entry for entry in contexts if entry["name"] == context), active)
+    return str(chosen["context"].get("namespace") or DEFAULT_NAMESPACE)
 
 
 def _kubeconfig() -> str:

@@ -1,0 +1,1 @@
+"""What `hedgerow check` looks at, one file each: from a job to findings."""
