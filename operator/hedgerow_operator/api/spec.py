@@ -114,6 +114,15 @@ class CheckpointSpec(StrictModel, frozen=True, kw_only=True):
             "files with their sizes. Markers: the files that say it is complete."
         ),
     ] = "Content"
+    on_invalid: Annotated[
+        Literal["MoveAside", "Leave"],
+        Meta(
+            description="What becomes of checkpoints that are newer than the one to start from and proven invalid, for "
+            "scripts that take the newest by themselves. MoveAside: before a start they are renamed (suffix "
+            ".hedgerow-invalid) and a file that names one, such as latest, names the one to start from; hedgerow "
+            "checkpoints --restore undoes it. Leave: nothing is touched."
+        ),
+    ] = "MoveAside"
 
 
 class CostSpec(StrictModel, frozen=True, kw_only=True):

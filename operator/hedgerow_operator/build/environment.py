@@ -50,4 +50,5 @@ def _fixed(job: TrainingJob, placement: int, injection: Injection) -> list[tuple
     if spec.checkpoint is not None:
         variables.append(("HEDGEROW_CHECKPOINT_DIRECTORY", spec.checkpoint.directory))
         variables.append(("HEDGEROW_CHECKPOINT_VERIFY", spec.checkpoint.verify))
+        variables.append(("HEDGEROW_CHECKPOINT_ON_INVALID", spec.checkpoint.on_invalid))
     return variables

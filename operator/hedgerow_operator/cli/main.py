@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from hedgerow_operator.cli.checkpoints import checkpoints
 from hedgerow_operator.cli.replay import replay
 
 BAD_INPUT = 2
@@ -76,6 +77,7 @@ def run() -> None:
     """Start the ranks of one worker (what a manifest's command is wrapped in): hedgerow run [OPTIONS] -- COMMAND."""
 
 
+commands.add_command(checkpoints)
 commands.add_command(replay)
 
 

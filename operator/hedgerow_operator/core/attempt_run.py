@@ -13,6 +13,7 @@ from hedgerow_operator.core.collectives import is_stale
 from hedgerow_operator.core.incidents import OBSERVE, action_words, incident_of, open_incident, stall_trouble
 from hedgerow_operator.core.ledger import progress_seen
 from hedgerow_operator.core.plan import Event
+from hedgerow_operator.core.resume import set_aside
 from hedgerow_operator.core.step import RUNNING, Context, Step
 from hedgerow_operator.core.telling import acts_in, patience_left, standstill, tells_in
 from hedgerow_operator.core.trouble import EXIT_SETTLE_SECONDS, Trouble, find_trouble
@@ -31,7 +32,7 @@ def running(context: Context) -> Step:
         return succeed(context)
     starting = context.status.attempt_stage != RUNNING
     if starting and all(context.gang.started(worker) for worker in range(context.gang.workers)):
-        step = step.then(attempt_stage=RUNNING)
+        step = step.then(*set_aside(context), attempt_stage=RUNNING)
     step = step.then(ledger=progress_seen(context.status.ledger, context.gang, context.now))
     if context.seen.placements is None:
         return step

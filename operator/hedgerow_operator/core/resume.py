@@ -16,6 +16,9 @@ from hedgerow_operator.core.step import Context, Step
 # Ends of attempts that the checkpoint may have caused; a lost node, say, is none of them.
 _SPEAK_AGAINST = (reasons.RANK_EXITED, reasons.STARTUP_TIMEOUT, reasons.NO_PROGRESS)
 
+# An event has room for about so many (1 024 characters).
+_LINES_TOLD = 4
+
 
 def ready_scans(context: Context) -> list[CheckpointScan] | None:
     """The quiet checkpoint scan of every worker, or None while the gang is not complete and at rest.
@@ -63,8 +66,8 @@ def judge_progress(context: Context, scans: Sequence[CheckpointScan]) -> Step:
     if context.job.spec.checkpoint is None:
         # Nothing is ever saved: an attempt that made a step did what it could, one that made none is no progress.
         return step.then(no_progress=status.no_progress + 1 if last.last_step is None else 0)
-    step = _mark_bad(step, last)
-    newest = choose(scans).chosen
+    step = _mark_bad(_forgive(step, last, scans), last)
+    newest = choose(scans, step.status.bad_checkpoints).chosen
     if newest is not None and newest.step > _number(last.from_step):
         return step.then(no_progress=0)
     # Of a layout that cannot be checked it is not known whether it is progress.
@@ -86,6 +89,18 @@ def choose_checkpoint(step: Step, scans: Sequence[CheckpointScan]) -> Step:
     )
 
 
+def set_aside(context: Context) -> list[Event]:
+    """What launchers renamed in the checkpoint directory before the attempt that has just started, or could not."""
+    gang = context.gang
+    reports = [gang.report(worker) for worker in range(gang.workers)]
+    lines = list(dict.fromkeys(line for report in reports if report is not None for line in report.set_aside))
+    if not lines:
+        return []
+    more = f"; and {len(lines) - _LINES_TOLD} more" if len(lines) > _LINES_TOLD else ""
+    message = f"{'; '.join(lines[:_LINES_TOLD])}{more}"
+    return [Event(reason=reasons.CHECKPOINTS_SET_ASIDE, message=message, warning=True)]
+
+
 def _unverified(scans: Sequence[CheckpointScan], last: HistoryEntry) -> bool:
     return any(
         candidate.validity == CHECKPOINT_NOT_VERIFIED and candidate.step > _number(last.from_step)
@@ -96,6 +111,14 @@ def _unverified(scans: Sequence[CheckpointScan], last: HistoryEntry) -> bool:
 def _unjudged(context: Context) -> HistoryEntry | None:
     history = context.status.history
     return history[-1] if history and history[-1].attempt > context.status.progress_judged else None
+
+
+def _forgive(step: Step, last: HistoryEntry, scans: Sequence[CheckpointScan]) -> Step:
+    """What the attempt has computed anew was written anew: the failures of what lay there do not count against it."""
+    reached = range(_number(last.from_step) + 1, _number(last.last_step) + 1)
+    anew = {candidate.path for scan in scans for candidate in scan.candidates if candidate.step in reached}
+    bad = step.status.bad_checkpoints
+    return step.then(bad_checkpoints=tuple(entry for entry in bad if entry.path not in anew))
 
 
 def _mark_bad(step: Step, last: HistoryEntry) -> Step:

@@ -86,6 +86,7 @@ def test_the_launcher_is_told_everything_about_its_job() -> None:
         "HEDGEROW_REPORT_URL": INJECTION.report_url,
         "HEDGEROW_CHECKPOINT_DIRECTORY": "/ckpt",
         "HEDGEROW_CHECKPOINT_VERIFY": "Content",
+        "HEDGEROW_CHECKPOINT_ON_INVALID": "MoveAside",
         "HEDGEROW_FENCE_SECONDS": "60",
         "HEDGEROW_GRACE_SECONDS": "90",
     }

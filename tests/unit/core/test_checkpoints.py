@@ -1,7 +1,9 @@
 """Which checkpoint the next attempt starts from, and what the last one is judged by."""
 
+import dataclasses
 from typing import Any
 
+import msgspec
 import pytest
 
 from hedgerow import wire
@@ -9,7 +11,7 @@ from hedgerow_operator.api import reasons
 from hedgerow_operator.api.status import BadCheckpoint, HistoryEntry, TrainingJobStatus
 from hedgerow_operator.core.checkpoints import after_failure, choose
 from hedgerow_operator.core.gang import gather
-from hedgerow_operator.core.resume import choose_checkpoint, judge_progress, ready_scans
+from hedgerow_operator.core.resume import choose_checkpoint, judge_progress, ready_scans, set_aside
 from hedgerow_operator.core.seen import Heard, PlacementSeen, Seen
 from hedgerow_operator.core.step import GATHERING, Context, Step
 from tests.unit.core.builders import make_job, make_report, make_worker
@@ -134,6 +136,35 @@ def test_progress(case: str) -> None:
 def test_an_attempt_is_judged_once() -> None:
     status = {"no_progress": 2, "history": (entry(last_step=25),), "progress_judged": 1}
     assert judge_progress(context([scan(10)], status), [scan(10)]).status.no_progress == 2
+
+
+NEWER: dict[str, tuple[int, int, tuple[int, int]]] = {
+    "a bad one that was there before is no progress": (11, 12, (3, 1)),
+    "one that was computed anew is": (10, 25, (0, 0)),
+}
+
+
+@pytest.mark.parametrize("case", NEWER)
+def test_newer_than_where_it_started_from(case: str) -> None:
+    start, last_step, expected = NEWER[case]
+    bad = (BadCheckpoint(path="/c/20", failures=2),)
+    status = {"no_progress": 2, "history": (entry(from_step=start, last_step=last_step),), "bad_checkpoints": bad}
+    judged = judge_progress(context([scan(10, 20)], status), [scan(10, 20)]).status
+    assert (judged.no_progress, len(judged.bad_checkpoints)) == expected
+
+
+def test_what_launchers_set_aside_is_one_event() -> None:
+    lines = [f"/c/{step} is set aside" for step in (60, 50, 40, 30, 20)]
+    gathered = context([scan(10), scan(10), scan(10)])
+    heard = tuple(
+        msgspec.structs.replace(entry, report=dataclasses.replace(entry.report, set_aside=said))
+        for entry, said in zip(gathered.seen.heard, (lines[:2], [], lines), strict=True)
+    )
+    seen = msgspec.structs.replace(gathered.seen, heard=heard)
+    told = set_aside(msgspec.structs.replace(gathered, seen=seen, gang=gather(gathered.job, seen)))
+    assert [(event.reason, event.message) for event in told] == [
+        (reasons.CHECKPOINTS_SET_ASIDE, f"{'; '.join(lines[:4])}; and 1 more")]
+    assert set_aside(gathered) == []
 
 
 AGAINST: dict[str, tuple[HistoryEntry, int]] = {

@@ -78,4 +78,5 @@ def _orders(job: TrainingJob, attempt: int, worker: int) -> dict[str, str]:
     if spec.checkpoint is not None and directory is not None:
         orders[environment.CHECKPOINT_DIRECTORY] = directory
         orders[environment.CHECKPOINT_VERIFY] = spec.checkpoint.verify
+        orders[environment.CHECKPOINT_ON_INVALID] = spec.checkpoint.on_invalid
     return orders
