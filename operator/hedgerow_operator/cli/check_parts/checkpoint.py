@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ _error, _warning, _fine = about("checkpoint")
 
 # A claim of the pod's namespace by its name, as far as it is known.
 FindClaim = Callable[[str], Fields | None]
+_ONE_STEP = re.compile(r"(checkpoint|step|steps|iter|iteration|epoch|ckpt)[-_=]?\d+", re.IGNORECASE)
 _READ_ONLY = ("configMap", "secret", "projected", "downwardAPI", "image")
 _PINNED = ("nodeName", "nodeSelector")
 
@@ -24,6 +26,11 @@ def resume_findings(spec: TrainingJobSpec, launch: Launch) -> Iterator[Finding]:
         yield _warning(
             "spec.checkpoint is not set, so nothing is checked before a resume and every restart loses what was "
             "computed, as far as Hedgerow knows; write checkpoint: {directory: …}"
+        )
+    elif fixed := [words for words in launch.resumes if _ONE_STEP.search(words)]:
+        yield _warning(
+            f"{fixed[0]} is the same checkpoint at every restart, so what is computed after it is lost each time; "
+            "write the option so that it takes the newest, or read HEDGEROW_RESUME_FROM"
         )
     elif launch.resumes:
         yield _fine(f"the command resumes by itself: {', '.join(launch.resumes)}")

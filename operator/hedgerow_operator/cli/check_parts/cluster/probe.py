@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -46,18 +47,19 @@ except Exception as error:
 async def findings(site: Site) -> list[Finding]:
     """Whether the report URL is reached from a pod."""
     url = site.injection.report_url
+    name = f"hedgerow-check-{secrets.token_hex(4)}"
     # In tasks of their own: whoever has had enough of waiting leaves no pod behind.
-    creation = asyncio.ensure_future(site.ask.create(paths.pods(site.namespace), probe_pod(site)))
+    creation = asyncio.ensure_future(site.ask.create(paths.pods(site.namespace), probe_pod(site, name)))
     try:
         ended = await _ended(site.ask, await asyncio.shield(creation))
     except Rejected as error:
         return [_warning(f"the pod that tries {url} could not be run: {error}")]
     finally:
-        await asyncio.shield(_clean_up(site.ask, creation))
+        await asyncio.shield(_clean_up(site, name, creation))
     return [_told(url, ended)]
 
 
-def probe_pod(site: Site) -> dict[str, Any]:
+def probe_pod(site: Site, name: str) -> dict[str, Any]:
     """The pod: the init container's image and rights, the workers' place and network."""
     spec = PodView.of(site.job.spec).spec
     container = init_container(site.injection)
@@ -75,7 +77,7 @@ def probe_pod(site: Site) -> dict[str, Any]:
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
-            "generateName": "hedgerow-check-",
+            "name": name,
             "namespace": site.namespace,
             "labels": {**(metadata.get("labels") or {}), LABEL: "probe"},
         },
@@ -105,14 +107,15 @@ async def _ended(ask: Inquiry, created: Mapping[str, Any]) -> Mapping[str, Any]:
         await asyncio.sleep(POLL_SECONDS)
 
 
-async def _clean_up(ask: Inquiry, creation: asyncio.Future[dict[str, Any]]) -> None:
-    """Delete what was created, if it was; tried again, since nobody else will."""
-    (created,) = await asyncio.gather(creation, return_exceptions=True)
+async def _clean_up(site: Site, name: str, creation: asyncio.Future[dict[str, Any]]) -> None:
+    """Delete the pod, also one of which no answer came; tried again, since nobody else will."""
+    await asyncio.wait({creation})
+    path = f"{paths.pods(site.namespace)}/{name}"
     for attempt in range(3):
-        if isinstance(created, BaseException):
-            return
         try:
-            await ask.delete(_path(created), uid=created["metadata"]["uid"], grace_seconds=0)
+            pod = await site.ask.find(path)
+            if pod is not None:
+                await site.ask.delete(path, uid=pod["metadata"]["uid"], grace_seconds=0)
             return
         except Unreachable:
             await asyncio.sleep(attempt)

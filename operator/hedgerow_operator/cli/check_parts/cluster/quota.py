@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -14,6 +13,7 @@ from hedgerow_operator.cli.check_parts.pod_view import objects
 _error, _warning, _fine = about("quota")
 
 Amounts = Mapping[str, Decimal]
+_NONE = Decimal(0)
 # Suffixes of quantities, longest first (Kubernetes API, resource.Quantity).
 _SUFFIXES = {
     **{f"{letter}i": Decimal(1024) ** power for power, letter in enumerate("KMGTPE", start=1)},
@@ -45,27 +45,34 @@ def amounts_of(pod: Mapping[str, Any]) -> Amounts:
     return counted
 
 
-def _of_kind(pod: Mapping[str, Any], kind: str) -> Counter[str]:
+def _of_kind(pod: Mapping[str, Any], kind: str) -> Amounts:
     """The sum of its containers, or the largest at its beginning (Kubernetes: effective request)."""
-    spec = pod["spec"]
-    running: Counter[str] = Counter()
-    for container in objects(spec, "containers"):
-        running.update(_resources(container, kind))
-    most: Counter[str] = Counter()
-    kept: Counter[str] = Counter()
-    for container in objects(spec, "initContainers"):
+    kept: Amounts = {}
+    most: Amounts = {}
+    for container in objects(pod["spec"], "initContainers"):
         amounts = _resources(container, kind)
         if container.get("restartPolicy") == "Always":
-            kept.update(amounts)
-            most |= kept
+            kept = _sum(kept, amounts)
+            most = _larger(most, kept)
         else:
-            most |= kept + amounts
-    return (running + kept) | most
+            most = _larger(most, _sum(kept, amounts))
+    running = kept
+    for container in objects(pod["spec"], "containers"):
+        running = _sum(running, _resources(container, kind))
+    return _larger(running, most)
 
 
-def _resources(container: Mapping[str, Any], kind: str) -> Counter[str]:
+def _resources(container: Mapping[str, Any], kind: str) -> Amounts:
     amounts = (container.get("resources") or {}).get(kind) or {}
-    return Counter({name: quantity(text) for name, text in amounts.items()})  # type: ignore[misc]
+    return {name: quantity(text) for name, text in amounts.items()}
+
+
+def _sum(one: Amounts, other: Amounts) -> Amounts:
+    return {name: one.get(name, _NONE) + other.get(name, _NONE) for name in (*one, *other)}
+
+
+def _larger(one: Amounts, other: Amounts) -> Amounts:
+    return {name: max(one.get(name, _NONE), other.get(name, _NONE)) for name in (*one, *other)}
 
 
 def _short(quota: Mapping[str, Any], asked: Amounts, workers: int) -> Iterator[str]:
@@ -91,4 +98,4 @@ def quantity(text: object) -> Decimal:
     try:
         return Decimal(written.removesuffix(suffix)) * _SUFFIXES.get(suffix, Decimal(1))
     except InvalidOperation:
-        return Decimal(0)
+        return _NONE
