@@ -43,6 +43,11 @@ def _own_namespace() -> str:
 @click.option("--lease-namespace", default=None, help="Namespace of the Lease.  [default: the operator's own]")
 @click.option("--lease-name", default="hedgerow-operator", help="Name of the Lease by which one operator leads.")
 @click.option(
+    "--agent-service-account",
+    default="",
+    help="NAMESPACE/NAME of the node agents' service account. Empty: no reports of agents are taken.",
+)
+@click.option(
     "--log-level", type=click.Choice(["DEBUG", "INFO", "WARNING", "ERROR"]), default="INFO", help="What to log."
 )
 def main(**options: Any) -> None:
@@ -82,6 +87,7 @@ def _settings(options: dict[str, Any]) -> Any:
         listen_port=options["listen_port"],
         injection=injection,
         log_level=options["log_level"],
+        agent_account=options["agent_service_account"],
     )
 
 

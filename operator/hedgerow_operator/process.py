@@ -20,17 +20,20 @@ from hedgerow_operator.adapters.kube.jobs import KubeJobs
 from hedgerow_operator.adapters.kube.leader import LeaseLeadership
 from hedgerow_operator.adapters.kube.nodes import Nodes
 from hedgerow_operator.adapters.kube.runtime import KubeRuntime
-from hedgerow_operator.adapters.kube.token_review import TokenReviews
+from hedgerow_operator.adapters.kube.token_review import AgentReviews, Reviews, TokenReviews
 from hedgerow_operator.handlers.login import make_login
 from hedgerow_operator.handlers.watches import make_registry, make_settings
 from hedgerow_operator.leading import Leading
+from hedgerow_operator.reconcile.agents import AgentHub
 from hedgerow_operator.reconcile.engine import Reconciler, connect
 from hedgerow_operator.reconcile.ports import JobKey, Unreachable
+from hedgerow_operator.reconcile.pressure import Pressure
 from hedgerow_operator.reconcile.queue import WorkQueue
 from hedgerow_operator.reconcile.reports import ReportHub
 from hedgerow_operator.server.app import make_app, make_runner
 from hedgerow_operator.server.health import Health
-from hedgerow_operator.server.listening import listen
+from hedgerow_operator.server.intake import Agents
+from hedgerow_operator.server.listening import BACKLOG, listen, prepare
 from hedgerow_operator.server.metrics import Metrics
 from hedgerow_operator.settings import Settings
 
@@ -67,7 +70,9 @@ class Operator:
         self.nodes = Nodes(guarded, time.monotonic)
         self.metrics = Metrics()
         self.health = Health(time.monotonic)
-        self.hub = ReportHub(clock=self.leading.seconds)
+        self.pressure = Pressure()
+        self.hub = ReportHub(clock=self.leading.seconds, pressure=self.pressure)
+        self.agents = AgentHub(clock=self.leading.seconds, pressure=self.pressure)
         runtime, elsewhere = KubeRuntime(guarded, self.nodes, settings.injection, time.time), LocalElsewhere()
         engine = Reconciler(
             jobs=self.jobs,
@@ -82,10 +87,13 @@ class Operator:
 
     async def serve(self) -> web.AppRunner:
         """Start the report server; a standby serves health and metrics, and refuses reports."""
-        reviews = TokenReviews(self.free, time.monotonic)
-        runner = make_runner(make_app(self.hub, reviews, self.leading, self.metrics, self.health))
+        prepare()
+        reviews, account = Reviews(self.free, time.monotonic), self.settings.agent_account
+        agents = Agents(self.agents, AgentReviews(reviews, account)) if account else None
+        runner = make_runner(make_app(self.hub, TokenReviews(reviews), self.leading, self.metrics, self.health, agents))
         await runner.setup()
-        await web.SockSite(runner, listen(self.settings.listen_host, self.settings.listen_port)).start()
+        socket = listen(self.settings.listen_host, self.settings.listen_port)
+        await web.SockSite(runner, socket, backlog=BACKLOG).start()
         log.info("listening", host=self.settings.listen_host, port=self.settings.listen_port)
         return runner
 
@@ -100,7 +108,14 @@ class Operator:
         self.leading.begin()
         log.info("leading", identity=self.settings.identity)
         work = {
-            asyncio.create_task(part) for part in (self.lease.keep(), self.queue.run(), self._list(), self._watch())
+            asyncio.create_task(part)
+            for part in (
+                self.lease.keep(),
+                self.queue.run(),
+                self.pressure.run(),
+                self._list(),
+                self._watch(),
+            )
         }
         try:
             done, _pending = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -14,7 +15,9 @@ class BadSettings(Exception):
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """namespaces: those to watch; empty: all. home: the namespace of the Lease. identity: unique to this process."""
+    """namespaces: those to watch; empty: all. home: the namespace of the Lease. identity: unique to this process.
+
+    agent_account: namespace/name of the node agents' service account; empty: reports of agents are refused."""
 
     namespaces: tuple[str, ...]
     home: str
@@ -24,6 +27,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     listen_port: int
     injection: Injection
     log_level: str
+    agent_account: str = ""
 
 
 def check(settings: Settings) -> None:
@@ -37,4 +41,9 @@ def check(settings: Settings) -> None:
     if not settings.injection.image:
         raise BadSettings(
             "--inject-image: is empty; write the operator's own image, such as example.org/hedgerow:0.1.0"
+        )
+    if settings.agent_account and not re.fullmatch(r"[a-z0-9-]+/[a-z0-9.-]+", settings.agent_account):
+        raise BadSettings(
+            f"--agent-service-account: {settings.agent_account!r} is no service account; "
+            "write its namespace and name, such as hedgerow-system/hedgerow-agent"
         )

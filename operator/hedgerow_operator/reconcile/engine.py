@@ -202,5 +202,3 @@ class Reconciler:
         self._written.pop(key, None)
         if self._states.pop(key, None) is not None:
             self._metrics.jobs_by_state(self._by_state())
-
-

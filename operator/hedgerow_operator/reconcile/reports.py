@@ -1,7 +1,6 @@
 """What launchers said last, and the answers they wait for. In memory only: after a restart they say it again."""
 
 import asyncio
-import contextlib
 import dataclasses
 import math
 from collections.abc import Callable, Mapping
@@ -14,6 +13,8 @@ from hedgerow_operator.core.orders import answer_for
 from hedgerow_operator.core.plan import Orders
 from hedgerow_operator.core.rank_sums import RankSums, sums_of
 from hedgerow_operator.core.seen import Heard
+from hedgerow_operator.reconcile.held import Held, Waiting, future_of
+from hedgerow_operator.reconcile.pressure import Pressure
 
 # Launchers of placements that are not current any more are remembered this long, for fencing.
 FORGET_SECONDS = 900.0
@@ -28,18 +29,13 @@ class _Job:
         self.heard: dict[tuple[int, int], tuple[Report, float]] = {}
         self.sums: dict[tuple[int, int], RankSums] = {}
         self.told: dict[tuple[int, int], Mapping[str, float]] = {}
-        self.waiting: dict[tuple[int, int], asyncio.Event] = {}
+        self.held: dict[tuple[int, int], Held] = {}
 
-    def wake(self, place: tuple[int, int]) -> None:
-        """Whoever waits for an answer to this launcher looks again."""
-        event = self.waiting.pop(place, None)
-        if event is not None:
-            event.set()
-
-    def wake_all(self) -> None:
-        """Likewise for every launcher."""
-        for place in list(self.waiting):
-            self.wake(place)
+    def keep(self, wanted: Callable[[tuple[int, int], float], bool]) -> None:
+        """Forget the launchers that are not ``wanted``: by place, and when they were heard."""
+        self.heard = {place: entry for place, entry in self.heard.items() if wanted(place, entry[1])}
+        self.sums = {place: sums for place, sums in self.sums.items() if place in self.heard}
+        self.told = {place: told for place, told in self.told.items() if place in self.heard}
 
     def overtaken(self, report: Report) -> bool:
         """Whether the launcher has sent a newer report than this one."""
@@ -55,9 +51,13 @@ class ReportHub:
     ``on_heard`` is called with every new report, and says whether it deserves a look at once.
     """
 
-    def __init__(self, clock: Callable[[], float], longest_interval: float = math.inf) -> None:
+    def __init__(
+        self, clock: Callable[[], float], longest_interval: float = math.inf, pressure: Pressure | None = None
+    ) -> None:
         self._clock = clock
         self._longest_interval = longest_interval
+        self._pressure = pressure or Pressure()
+        self._waiting = Waiting(clock, self._due)
         self._jobs: dict[str, _Job] = {}
         self.on_report: Callable[[str, float], None] = lambda uid, seconds: None
         self.on_heard: Callable[[Report], bool] = lambda report: False
@@ -82,32 +82,78 @@ class ReportHub:
             return
         job.heard[place] = (report, self._clock())
         job.sums[place] = sums_of(report.ranks)
-        job.wake(place)
+        self._answer_if_due(job, place)
         seconds = 0.0 if self.on_heard(report) else look_within(old[0] if old else None, report, job.orders)
         if seconds is not None:
             self.on_report(report.job.uid, seconds)
 
-    async def answer(self, report: Report) -> Answer:
-        """The answer, as soon as there is a command, the deadlines have changed, or the next report is due or there.
+    def hold(self, report: Report, reply: Callable[[Answer], None]) -> Held:
+        """Have ``reply`` called once: at once, or when there is a command, the deadlines have changed, or the next
+        report is due or there. Whoever does not wait any more closes what this returns.
 
         A launcher with urgent news drops the oldest of its open requests; one that is answered as soon as the next has
         come is never dropped, so that the launcher hears that its attempt is current however much it has to tell.
         """
-        place = (report.placement, report.worker)
-        asked = self._clock()
-        while True:
-            job = self._jobs.get(report.job.uid)
-            if job is None:
-                # Gone while its launcher waited: nothing is confirmed, nothing ordered.
-                return Answer(current=False)
-            answer = answer_for(job.orders, report)
-            left = asked + job.orders.interval_seconds - self._clock()
-            due = left <= 0 or job.overtaken(report)
-            if answer.commands or due or differ(job.told.get(place, {}), answer.deadlines):
-                job.told[place] = answer.deadlines
-                return answer
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(job.waiting.setdefault(place, asyncio.Event()).wait(), left)
+        job = self._jobs.get(report.job.uid)
+        if job is None:
+            held = Held(report, reply, self._clock())
+            self._reply(held, Answer(current=False))
+            return held
+        held = Held(report, reply, self._clock() + self._pressure.interval(job.orders.interval_seconds))
+        before = job.held.pop(held.place, None)
+        if before is not None:
+            self._answer(job, before)
+        job.held[held.place] = held
+        if not self._answer_if_due(job, held.place):
+            self._waiting.add(held)
+        return held
+
+    async def answer(self, report: Report) -> Answer:
+        """What ``hold`` replies."""
+        answered, settle = future_of(asyncio.get_running_loop())
+        held = self.hold(report, settle)
+        try:
+            answer: Answer = await answered
+        finally:
+            held.close()
+        return answer
+
+    def _answer_if_due(self, job: _Job, place: tuple[int, int]) -> bool:
+        """Answer the launcher there if there is something to say; whether nobody waits there any more."""
+        held = job.held.get(place)
+        if held is None or held.report is None:
+            return True
+        answer = answer_for(job.orders, held.report)
+        due = held.due <= self._clock() or job.overtaken(held.report)
+        if not (answer.commands or due or differ(job.told.get(place, {}), answer.deadlines)):
+            return False
+        del job.held[place]
+        self._reply(held, self._told(job, place, answer))
+        return True
+
+    def _answer(self, job: _Job, held: Held) -> None:
+        if held.report is not None:
+            self._reply(held, self._told(job, held.place, answer_for(job.orders, held.report)))
+
+    def _told(self, job: _Job, place: tuple[int, int], answer: Answer) -> Answer:
+        job.told[place] = answer.deadlines
+        interval = self._pressure.interval(answer.interval_seconds)
+        return answer if interval == answer.interval_seconds else dataclasses.replace(answer, interval_seconds=interval)
+
+    def _due(self, held: Held) -> None:
+        job = self._jobs.get(held.report.job.uid) if held.report else None
+        if job is None:
+            self._reply(held, Answer(current=False))
+            return
+        if job.held.get(held.place) is held:
+            del job.held[held.place]
+        self._answer(job, held)
+
+    @staticmethod
+    def _reply(held: Held, answer: Answer) -> None:
+        if held.open:
+            held.close()
+            held.reply(answer)
 
     def heard(self, uid: str) -> tuple[Heard, ...]:
         """The newest report of every launcher of the job, with its age."""
@@ -129,13 +175,14 @@ class ReportHub:
             return
         job.orders = orders
         self._drop_old(job)
-        job.wake_all()
+        for place in list(job.held):
+            self._answer_if_due(job, place)
 
     def forget_placement(self, uid: str, placement: int) -> None:
         """A placement of this name is about to be created: who was heard before belongs to one that is gone."""
         job = self._jobs.get(uid)
         if job is not None:
-            job.heard = {place: entry for place, entry in job.heard.items() if place[0] != placement}
+            job.keep(lambda place, _: place[0] != placement)
 
     def note_over(self, uid: str, placement: int, worker: int) -> None:
         """The worker has ended where it ran, whatever its launcher said last: nothing of it lives."""
@@ -147,15 +194,13 @@ class ReportHub:
     def forget(self, uid: str) -> None:
         """The job is gone."""
         job = self._jobs.pop(uid, None)
-        if job is not None:
-            job.wake_all()
+        for held in job.held.values() if job is not None else ():
+            # Gone while its launcher waited: nothing is confirmed, nothing ordered.
+            self._reply(held, Answer(current=False))
 
     def _drop_old(self, job: _Job) -> None:
         now, current = self._clock(), job.orders.placement
-        job.heard = {
-            place: entry for place, entry in job.heard.items()
-            if place[0] == current or now - entry[1] < FORGET_SECONDS
-        }
+        job.keep(lambda place, at: place[0] == current or now - at < FORGET_SECONDS)
 
 
 def differ(told: Mapping[str, float], now: Mapping[str, float]) -> bool:

@@ -1,6 +1,7 @@
 """What a report may say at most: numbers and names that no launcher of ours exceeds, and that every later sum bears."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from operator import attrgetter
 
 from hedgerow.wire import MAX_PHASE_NAME, MAX_PHASES, MAX_SECONDS, RankReport, Report
 from hedgerow_operator.api.spec import MAX_RANKS_PER_WORKER, MAX_WORKERS
@@ -18,10 +19,55 @@ _SECONDS_OF_RANK = ("progress_age", "exit_age", "step_seconds", "collectives_age
 _SECONDS_OF_ACTIVITY = ("cpu_seconds", "cpu_share", "idle_seconds", "io_idle_seconds", "stack_unchanged_seconds")
 _SECONDS_OF_COMMUNICATION = ("seconds_per_step", "share", "age")
 
+# Nearly every report fits, and thousands come a second: the sentences are looked for only once a number does not fit.
+_counts_of_report = attrgetter(*_OF_REPORT)
+_counts_of_rank = attrgetter(*_OF_RANK)
+_seconds_of_rank = attrgetter(*_SECONDS_OF_RANK)
+_seconds_of_activity = attrgetter(*_SECONDS_OF_ACTIVITY)
+_seconds_of_communication = attrgetter(*_SECONDS_OF_COMMUNICATION)
+
 
 def excess(report: Report) -> str | None:
     """What the report says that cannot be, in one sentence, or None."""
-    return _excess_of_place(report) or next(_excesses(report), None)
+    return _excess_of_place(report) or (None if _fits(report) else next(_excesses(report), None))
+
+
+def _fits(report: Report) -> bool:
+    """Whether there surely is no excess in what the report says of its sender and ranks."""
+    return (
+        all(map(_rank_fits, report.ranks))
+        and _smaller(_counts_of_report(report))
+        and _within((report.sent_monotonic, report.dump_age))
+        and -MAX_COUNT <= report.sent_wall <= MAX_COUNT
+        and next(_of_durations(report.durations), None) is None
+        and next(_of_candidates(report), None) is None
+    )
+
+
+def _rank_fits(rank: RankReport) -> bool:
+    told = rank.communication
+    return (
+        len(rank.phase) <= MAX_PHASE_NAME
+        and rank.collectives is None
+        and _smaller(_counts_of_rank(rank))
+        and _within(_seconds_of_rank(rank))
+        and _within(_seconds_of_activity(rank.activity))
+        and (told is None or _within(_seconds_of_communication(told)))
+    )
+
+
+def _within(seconds: Iterable[float | None]) -> bool:
+    for value in seconds:  # noqa: SIM110  (a generator costs twice as much)
+        if value is not None and not -MAX_SECONDS <= value <= MAX_SECONDS:
+            return False
+    return True
+
+
+def _smaller(numbers: Iterable[int | None]) -> bool:
+    for number in numbers:  # noqa: SIM110
+        if number is not None and not -MAX_COUNT < number < MAX_COUNT:
+            return False
+    return True
 
 
 def _excess_of_place(report: Report) -> str | None:
@@ -52,6 +98,10 @@ def _excesses(report: Report) -> Iterator[str]:
     yield from _of_durations(report.durations)
     for rank in report.ranks:
         yield from _of_rank(rank)
+    yield from _of_candidates(report)
+
+
+def _of_candidates(report: Report) -> Iterator[str]:
     for candidate in report.checkpoints.candidates if report.checkpoints else ():
         yield from _in_seconds("written of a checkpoint", candidate.written, MAX_COUNT)
         yield from _counts(candidate, _OF_CHECKPOINT)
@@ -77,9 +127,9 @@ def _of_durations(durations: Mapping[str, Mapping[int, int]]) -> Iterator[str]:
     for phase, histogram in durations.items():
         if len(phase) > MAX_PHASE_NAME:
             yield f"a phase in durations has {len(phase)} characters; at most {MAX_PHASE_NAME} are allowed"
-        if any(not 0 <= bucket <= MAX_BUCKET for bucket in histogram):
+        if histogram and not 0 <= min(histogram) <= max(histogram) <= MAX_BUCKET:
             yield f"durations has a bucket that is not 0 to {MAX_BUCKET}"
-        if any(not 0 <= count < MAX_COUNT for count in histogram.values()):
+        if histogram and not 0 <= min(histogram.values()) <= max(histogram.values()) < MAX_COUNT:
             yield "durations has a count that is negative or does not fit into 64 bits"
 
 

@@ -2,14 +2,19 @@
 
 import logging
 from http import HTTPStatus
-from traceback import extract_tb
 from typing import Any
 
 from aiohttp import ClientPayloadError, web
 from aiohttp.http_exceptions import HttpProcessingError
 
+from hedgerow_operator.server.door import Door, Doors
+from hedgerow_operator.server.faults import where
+from hedgerow_operator.server.intake import Intake
+
 # What aiohttp raises where the client sent something else than it said.
 CLIENTS_FAULTS = (web.RequestPayloadError, ClientPayloadError, HttpProcessingError)
+# Of an application: what takes its reports.
+INTAKE = web.AppKey("intake", Intake)
 _log = logging.getLogger(__name__)
 _SENTENCES = {
     400: "the request is not valid HTTP/1.1; send a POST with a JSON body",
@@ -18,11 +23,12 @@ _SENTENCES = {
 
 
 class Runner(web.AppRunner):
-    """As AppRunner, with connections of :class:`Connection`."""
+    """As AppRunner; connections begin as a :class:`Door` and go on, where needed, as a :class:`Connection`."""
 
     async def _make_server(self) -> web.Server:
         server = await super()._make_server()
         return _Server(
+            self.app[INTAKE],
             server.request_handler,
             request_factory=server.request_factory,
             handler_cancellation=server.handler_cancellation,
@@ -31,12 +37,26 @@ class Runner(web.AppRunner):
 
 
 class _Server(web.Server):
-    def __call__(self) -> web.RequestHandler:
-        return Connection(self, loop=self._loop, **self._kwargs)
+    def __init__(self, intake: Intake, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.doors = Doors(intake, lambda: Connection(self, loop=self._loop, **self._kwargs))
+
+    def __call__(self) -> Door:  # type: ignore[override]
+        return Door(self.doors)
+
+    async def shutdown(self, timeout: float | None = None) -> None:  # noqa: ASYNC109
+        self.doors.close()
+        await super().shutdown(timeout)
 
 
 class Connection(web.RequestHandler):
     """aiohttp's own answer to a malformed request quotes the line that is wrong, which may hold a token; so its log."""
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Its place among those that have proven nothing is free."""
+        if isinstance(self._manager, _Server):
+            self._manager.doors.left(self.transport)
+        super().connection_lost(exc)
 
     def log_exception(self, *args: Any, **kw: Any) -> None:
         """One line that says where; the text of the error may quote the request."""
@@ -59,10 +79,3 @@ class Connection(web.RequestHandler):
         response = web.json_response({"error": _SENTENCES.get(status, HTTPStatus(status).phrase)}, status=status)
         response.force_close()
         return response
-
-
-def where(error: BaseException) -> str:
-    """``ValueError at app.py:12``: the kind of an error and where it was raised, without its text."""
-    frames = extract_tb(error.__traceback__)
-    place = f" at {frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno}" if frames else ""
-    return f"{type(error).__name__}{place}"

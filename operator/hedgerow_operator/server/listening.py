@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+import gc
+import resource
 import socket
+
+# Connections that wait to be accepted: a thousand launchers may start in the same second.
+BACKLOG = 1024
+
+
+def prepare() -> None:
+    """Make the process ready to hear ten thousands of senders: as many connections as it may have, and no full
+    collections of garbage over millions of numbers that reports are made of (there are no cycles in them)."""
+    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    gc.set_threshold(20_000, 20, 1_000)
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, cast
 
 import pytest
 
 from hedgerow.wire import STAGE_RUNNING, JobRef, Report
 from hedgerow_operator.adapters.kube.api import Api, Rejected
-from hedgerow_operator.adapters.kube.token_review import FRESH_SECONDS, STALE_SECONDS, TokenReviews
+from hedgerow_operator.adapters.kube.token_review import (
+    FRESH_SECONDS,
+    RENEWED_SECONDS,
+    STALE_SECONDS,
+    Reviews,
+    TokenReviews,
+)
 from hedgerow_operator.reconcile.ports import Unreachable
 from hedgerow_operator.server.auth import Denied
 from tests.unit.kube.store import OUTAGE, Store
@@ -70,7 +77,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def reviews(store: Store, clock: Clock) -> TokenReviews:
-    return TokenReviews(cast("Api", store), clock)
+    return TokenReviews(Reviews(cast("Api", store), clock))
 
 
 async def test_the_worker_itself_is_believed(reviews: TokenReviews) -> None:
@@ -131,13 +138,43 @@ async def test_a_pod_that_was_replaced_by_another_of_its_name_is_not_believed(
         await reviews.check(TOKEN, report())
 
 
-async def test_a_token_is_reviewed_once_a_minute_only(store: Store, reviews: TokenReviews, clock: Clock) -> None:
+async def test_a_token_is_reviewed_once_in_minutes_only(store: Store, reviews: TokenReviews, clock: Clock) -> None:
     for _ in range(5):
         await reviews.check(TOKEN, report())
     assert len(store.calls) == 2
-    clock.now += FRESH_SECONDS
+    clock.now += RENEWED_SECONDS
     await reviews.check(TOKEN, report())
     assert len(store.calls) == 4
+
+
+async def test_who_was_believed_is_believed_while_the_token_is_reviewed_again(
+    store: Store, reviews: TokenReviews, clock: Clock
+) -> None:
+    await reviews.check(TOKEN, report())
+    clock.now += FRESH_SECONDS
+    assert reviews.recall(TOKEN, report())
+    assert len(store.calls) == 2
+    store.review = {"authenticated": False}
+    await asyncio.sleep(0.05)
+    with pytest.raises(Denied):
+        reviews.recall(TOKEN, report())
+
+
+async def test_while_the_api_server_is_away_those_who_were_believed_do_not_wait_for_it(
+    store: Store, reviews: TokenReviews, clock: Clock
+) -> None:
+    await reviews.check(TOKEN, report())
+    store.failing = OUTAGE
+    clock.now += RENEWED_SECONDS
+    await reviews.check(TOKEN, report())
+    assert reviews.recall(TOKEN, report())
+    clock.now += STALE_SECONDS
+    assert not reviews.recall(TOKEN, report())
+
+
+async def test_reports_with_one_new_token_ask_once(store: Store, reviews: TokenReviews) -> None:
+    await asyncio.gather(*[reviews.check(TOKEN, report()) for _ in range(20)])
+    assert len(store.calls) == 2
 
 
 async def test_a_refusal_is_remembered_too(store: Store, reviews: TokenReviews) -> None:
@@ -153,7 +190,7 @@ async def test_an_outage_of_the_api_server_stops_nobody_who_was_believed_before(
 ) -> None:
     await reviews.check(TOKEN, report())
     store.failing = OUTAGE
-    clock.now += FRESH_SECONDS
+    clock.now += RENEWED_SECONDS
     await reviews.check(TOKEN, report())
     with pytest.raises(Denied):
         await reviews.check(TOKEN, report(worker=1))
@@ -173,4 +210,4 @@ async def test_a_stranger_is_neither_believed_nor_refused_while_nobody_can_be_as
 
 async def test_no_token_is_kept(reviews: TokenReviews) -> None:
     await reviews.check(TOKEN, report())
-    assert TOKEN not in repr(vars(reviews))
+    assert TOKEN not in repr(vars(reviews._reviews))

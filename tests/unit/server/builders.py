@@ -1,11 +1,13 @@
 """Reports, a hub and an application for the tests of the report server."""
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 from hedgerow import wire
+from hedgerow_operator.reconcile.held import Held
 from hedgerow_operator.server.app import make_app
-from hedgerow_operator.server.auth import Denied
+from hedgerow_operator.server.auth import Denied, LauncherClaim
 from hedgerow_operator.server.health import Health
 from hedgerow_operator.server.metrics import Metrics
 
@@ -45,19 +47,24 @@ class RecordingHub:
     def receive(self, report: wire.Report) -> None:
         self.received.append(report)
 
-    async def answer(self, report: wire.Report) -> wire.Answer:
+    def hold(self, report: wire.Report, reply: Callable[[wire.Answer], None]) -> Held:
+        held = Held(report, reply, due=0.0)
         command = wire.Command(wire.COMMAND_START, attempt=2, resume_from="/c/step-20")
-        return wire.Answer(current=True, deadlines={"step": 3.5}, commands=[command])
+        reply(wire.Answer(current=True, deadlines={"step": 3.5}, commands=[command]))
+        return held
 
 
 class OneToken:
     """Believes one token, for worker 0 only."""
 
-    async def check(self, token: str | None, report: wire.Report) -> None:
+    async def check(self, token: str | None, claim: LauncherClaim) -> None:
         if token != TOKEN:
             raise Denied("the token is not this job's")
-        if report.worker != 0:
+        if claim.worker != 0:
             raise Denied("the token is worker 0's and the report is worker 1's", identified=True)
+
+    def recall(self, token: str, claim: LauncherClaim) -> bool:
+        return False
 
 
 class Leader:

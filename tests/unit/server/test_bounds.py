@@ -20,9 +20,13 @@ def checkpoint(**changes: Any) -> wire.CheckpointScan:
 
 
 MOST = report(
-    workers=2, worker=1, ranks_per_worker=2,
-    ranks=[dataclasses.replace(rank(local), rank=2 + local, phase="x" * 64, progress_age=1e10, step=-(2**63))
-           for local in range(2)],
+    workers=2,
+    worker=1,
+    ranks_per_worker=2,
+    ranks=[
+        dataclasses.replace(rank(local), rank=2 + local, phase="x" * 64, progress_age=1e10, step=-(2**63))
+        for local in range(2)
+    ],
     durations={f"phase-{number}": {0: 2**63, 187: 1} for number in range(64)},
     checkpoints=checkpoint(written=2.0**63),
 )
@@ -33,7 +37,9 @@ REFUSED: dict[str, tuple[wire.Report, str]] = {
     "a step that lasts for ever": (report(ranks=[rank(step_seconds=-1e300)]), "step_seconds"),
     "an idle time for ever": (report(ranks=[rank(activity=wire.Activity(idle_seconds=1e99))]), "idle_seconds"),
     "communication for ever": (
-        report(ranks=[rank(communication=wire.CommunicationReport(1e99))]), "seconds_per_step of communication"),
+        report(ranks=[rank(communication=wire.CommunicationReport(1e99))]),
+        "seconds_per_step of communication",
+    ),
     "a memory without end": (report(ranks=[rank(memory_bytes=10**30)]), "memory_bytes does not fit"),
     "a worker that there is not": (report(worker=1), "worker must be 0 to 0, not 1"),
     "a negative worker": (report(worker=-1), "worker must be 0 to 0, not -1"),

@@ -3,7 +3,7 @@
 import asyncio
 import io
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
 from hedgerow import wire
+from hedgerow_operator.reconcile.held import Held
 from hedgerow_operator.server import app as app_module
 from hedgerow_operator.server.app import make_runner
 from tests.unit.server.builders import TOKEN, Server, report
@@ -121,17 +122,13 @@ async def test_a_body_that_never_ends_is_cut_and_others_are_served_meanwhile(
 
 
 async def test_a_client_that_leaves_frees_the_handler_that_holds_its_answer(server: Server) -> None:
-    entered, left = asyncio.Event(), asyncio.Event()
+    holding: list[Held] = []
 
-    async def hold(_: wire.Report) -> wire.Answer:
-        entered.set()
-        try:
-            await asyncio.sleep(3600)
-        finally:
-            left.set()
-        raise AssertionError("held for an hour")
+    def hold(report: wire.Report, reply: Callable[[wire.Answer], None]) -> Held:
+        holding.append(Held(report, reply, due=3600.0))
+        return holding[0]
 
-    server.hub.answer = hold  # type: ignore[method-assign]
+    server.hub.hold = hold  # type: ignore[method-assign]
     runner = make_runner(server.app)
     await runner.setup()
     port = await listen(runner)
@@ -139,10 +136,17 @@ async def test_a_client_that_leaves_frees_the_handler_that_holds_its_answer(serv
     body = wire.encode(report())
     head = f"POST {wire.REPORTS_PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\n"
     writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
-    await asyncio.wait_for(entered.wait(), 5)
+    await until(lambda: bool(holding))
+    assert holding[0].open
     writer.close()
-    await asyncio.wait_for(left.wait(), 5)
+    await until(lambda: not holding[0].open)
     await runner.cleanup()
+
+
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not true():
+            await asyncio.sleep(0.01)
 
 
 async def listen(runner: web.AppRunner) -> int:

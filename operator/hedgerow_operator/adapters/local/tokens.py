@@ -4,11 +4,10 @@ import hmac
 import secrets
 from collections.abc import Callable
 
-from hedgerow.wire import Report
 from hedgerow_operator.adapters.local.files import read_text, read_word, write_whole
 from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.reconcile.ports import JobKey
-from hedgerow_operator.server.auth import Denied
+from hedgerow_operator.server.auth import Denied, LauncherClaim
 
 
 def ensure_token(paths: StatePaths, key: JobKey) -> str:
@@ -28,13 +27,18 @@ class TokenFiles:
         self._paths = paths
         self._key_of = key_of
 
-    async def check(self, token: str | None, report: Report) -> None:
+    async def check(self, token: str | None, claim: LauncherClaim) -> None:
         """See server.auth.Authenticator."""
-        key = self._key_of(report.job.uid)
+        self.recall(token, claim)
+
+    def recall(self, token: str | None, claim: LauncherClaim) -> bool:
+        """Likewise; a small file is read as quickly as anything is remembered."""
+        key = self._key_of(claim.job.uid)
         expected = "" if key is None else read_word(self._paths.token(key))
         # Bytes of a header that are no text arrive as lone surrogates.
         given = (token or "").encode(errors="surrogateescape")
         if not given or not expected or not hmac.compare_digest(given, expected.encode()):
             raise Denied("the token is not the one of the job that the report names")
-        if key != JobKey(report.job.namespace, report.job.name):
+        if key != JobKey(claim.job.namespace, claim.job.name):
             raise Denied("the report names one job by its uid and another by its name", identified=True)
+        return True

@@ -1,0 +1,279 @@
+"""The quick way in for plain reports: no task, no request object, one write an answer.
+
+A connection begins here. As long as all that comes is a report in the form that our senders use (a POST to one of the
+report paths, few and known headers, a Content-Length), it is read here. Whatever looks otherwise goes on as a
+connection of aiohttp's, for good and from its first byte: that one answers probes, scrapes and mistakes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Callable
+from email.utils import formatdate
+from http import HTTPStatus
+
+from hedgerow_operator.server.asked import Asked
+from hedgerow_operator.server.intake import MAX_REPORT_BYTES, PATHS, Intake
+from hedgerow_operator.server.refusal import Refusal
+
+# A request has so long to arrive, and a connection may idle so long between two.
+READ_SECONDS = 10.0
+IDLE_SECONDS = 75.0
+SWEEP_SECONDS = 1.0
+# Connections that have sent no believed report; of more than these the oldest has to go.
+MOST_UNPROVEN = 4096
+_LONGEST_HEAD = 8 * 1024
+_MOST_UNREAD_ANSWERS = 64 * 1024
+_HEAD = re.compile(rb"POST (/[a-z0-9/-]+) HTTP/1\.1\r\n((?:[A-Za-z-]+:[ \t]*[ -~\t]*\r\n)+)\r\n")
+_FIELD = re.compile(r"([A-Za-z-]+):[ \t]*(.*?)[ \t]*\r\n")
+_KNOWN = frozenset(
+    {"host", "authorization", "content-length", "content-type", "connection", "accept", "accept-encoding", "user-agent"}
+)
+_STARTS = tuple(b"POST %s HTTP/1.1\r\n" % path.encode() for path in PATHS)
+_NUMBER = re.compile(r"[0-9]{1,9}\Z", re.ASCII)
+
+
+class Head:
+    """Of one request. last: the connection closes with the answer."""
+
+    __slots__ = ("last", "length", "path", "size", "token")
+
+    def __init__(self, size: int, path: str, fields: dict[str, str]) -> None:
+        self.size = size
+        self.path = path
+        self.length = int(fields["content-length"])
+        scheme, _, token = fields.get("authorization", "").partition(" ")
+        self.token = token.strip() if scheme == "Bearer" else ""
+        self.last = fields.get("connection", "").lower() == "close"
+
+
+def plain_head(data: bytes) -> Head | None:
+    """The head at the beginning of ``data`` if it is one of a plain report."""
+    found = _HEAD.match(data)
+    if found is None:
+        return None
+    path, lines = found.group(1).decode(), found.group(2).decode()
+    names_and_values = _FIELD.findall(lines)
+    fields = {name.lower(): value for name, value in names_and_values}
+    plain = (
+        path in PATHS
+        and len(fields) == len(names_and_values)
+        and fields.keys() <= _KNOWN
+        and "host" in fields
+        and _NUMBER.match(fields.get("content-length", ""))
+        and int(fields["content-length"]) <= MAX_REPORT_BYTES
+        and fields.get("connection", "").lower() in ("", "close", "keep-alive")
+    )
+    return Head(found.end(), path, fields) if plain else None
+
+
+class Doors:
+    """All connections of one server. otherwise: makes the protocol that a connection goes on with."""
+
+    def __init__(
+        self,
+        intake: Intake,
+        otherwise: Callable[[], asyncio.Protocol],
+        read_seconds: float = READ_SECONDS,
+        most_unproven: int = MOST_UNPROVEN,
+    ) -> None:
+        self.intake = intake
+        self.otherwise = otherwise
+        self.read_seconds = read_seconds
+        self._most_unproven = most_unproven
+        self._unproven: dict[asyncio.BaseTransport, None] = {}
+        self._doors: set[Door] = set()
+        self._sweep: asyncio.Handle | None = None
+
+    def entered(self, door: Door, transport: asyncio.Transport) -> None:
+        """A new connection; of too many that have shown nothing the oldest is closed."""
+        self._doors.add(door)
+        self._unproven[transport] = None
+        if len(self._unproven) > self._most_unproven:
+            oldest = next(iter(self._unproven))
+            del self._unproven[oldest]
+            if isinstance(oldest, asyncio.Transport):
+                oldest.abort()
+        if self._sweep is None:
+            self._sweep = asyncio.get_running_loop().call_later(SWEEP_SECONDS, self._look)
+
+    def proven(self, transport: asyncio.BaseTransport) -> None:
+        """A report that came this way was believed."""
+        self._unproven.pop(transport, None)
+
+    def left(self, transport: asyncio.BaseTransport | None, door: Door | None = None) -> None:
+        """A connection is closed."""
+        if transport is not None:
+            self._unproven.pop(transport, None)
+        if door is not None:
+            self._doors.discard(door)
+
+    def handed_over(self, door: Door) -> None:
+        """A connection goes on as one of aiohttp's; what it has proven stays."""
+        self._doors.discard(door)
+
+    def close(self) -> None:
+        """The server stops."""
+        if self._sweep is not None:
+            self._sweep.cancel()
+        for door in list(self._doors):
+            door.close()
+
+    def _look(self) -> None:
+        self._sweep = None
+        now = time.monotonic()
+        for door in [door for door in self._doors if door.due <= now]:
+            door.overdue()
+        if self._doors:
+            self._sweep = asyncio.get_running_loop().call_later(SWEEP_SECONDS, self._look)
+
+    def __len__(self) -> int:
+        return len(self._doors)
+
+
+class Door(asyncio.Protocol):
+    """One connection. due: when it is closed unless something happens before (monotonic seconds)."""
+
+    __slots__ = ("_asked", "_data", "_doors", "_head", "_transport", "due")
+
+    def __init__(self, doors: Doors) -> None:
+        self._doors = doors
+        self._transport: asyncio.Transport | None = None
+        self._data = b""
+        self._head: Head | None = None
+        self._asked: Asked | None = None
+        self.due = float("inf")
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self.due = time.monotonic() + self._doors.read_seconds
+        self._doors.entered(self, transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._doors.left(self._transport, self)
+        self._transport = None
+        asked, self._asked = self._asked, None
+        if asked is not None:
+            asked.leave()
+
+    def eof_received(self) -> bool:
+        return False
+
+    def data_received(self, data: bytes) -> None:
+        self._data = self._data + data if self._data else data
+        if self._asked is not None:
+            if len(self._data) > MAX_REPORT_BYTES and self._transport is not None:
+                self._transport.pause_reading()
+            return
+        self._read()
+
+    def _read(self) -> None:
+        """Take every whole request there is, up to one whose answer has to be waited for."""
+        while self._data and self._asked is None and self._transport is not None:
+            if self._head is None:
+                self._head = plain_head(self._data)
+                if self._head is None:
+                    if not self._may_become_plain():
+                        self._hand_over()
+                    return
+            head, end = self._head, self._head.size + self._head.length
+            if len(self._data) < end:
+                return
+            body, self._data, self._head = self._data[head.size : end], self._data[end:], None
+            self.due = float("inf")
+            self._ask(head, body)
+
+    def _may_become_plain(self) -> bool:
+        data = self._data
+        begun = data.startswith(_STARTS) or any(start.startswith(data) for start in _STARTS)
+        return begun and len(data) <= _LONGEST_HEAD and b"\r\n\r\n" not in data
+
+    def _ask(self, head: Head, body: bytes) -> None:
+        answered = False
+
+        def reply(what: bytes | Refusal) -> None:
+            nonlocal answered
+            answered, self._asked = True, None
+            self._write(what, head.last)
+
+        asked = self._doors.intake.take(head.path, head.token, body, reply)
+        if not answered:
+            self._asked = asked
+
+    def _write(self, what: bytes | Refusal, last: bool) -> None:
+        transport = self._transport
+        if transport is None:
+            return
+        if isinstance(what, bytes):
+            self._doors.proven(transport)
+        transport.write(answer(what, last))
+        if last:
+            transport.close()
+        elif transport.get_write_buffer_size() > _MOST_UNREAD_ANSWERS:
+            transport.abort()
+        else:
+            self.due = time.monotonic() + (self._doors.read_seconds if self._data else IDLE_SECONDS)
+            if self._data:
+                transport.resume_reading()
+                asyncio.get_running_loop().call_soon(self._read)
+
+    def _hand_over(self) -> None:
+        transport, data = self._transport, self._data
+        assert transport is not None
+        self._doors.handed_over(self)
+        self._transport, self._data = None, b""
+        protocol = self._doors.otherwise()
+        transport.set_protocol(protocol)
+        protocol.connection_made(transport)
+        protocol.data_received(data)
+
+    def overdue(self) -> None:
+        """Nothing came for too long."""
+        if self._transport is None:
+            return
+        if self._data:
+            self._write(Refusal(408, f"the report did not arrive within {self._doors.read_seconds:.0f} s"), last=True)
+        self.close()
+
+    def close(self) -> None:
+        """From our side."""
+        if self._transport is not None:
+            self._transport.close()
+
+
+def answer(what: bytes | Refusal, last: bool) -> bytes:
+    """The HTTP response."""
+    close = b"Connection: close\r\n" if last else b""
+    if isinstance(what, bytes):
+        return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\nDate: %s\r\n%s\r\n%s" % (
+            len(what),
+            _date(),
+            close,
+            what,
+        )
+    if what.retry_after is not None:
+        close += b"Retry-After: %d\r\n" % what.retry_after
+    body, line = what.body, f"{what.status} {HTTPStatus(what.status).phrase}".encode()
+    return b"HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nDate: %s\r\n%s\r\n%s" % (
+        line,
+        len(body),
+        _date(),
+        close,
+        body,
+    )
+
+
+_dates: dict[int, bytes] = {}
+
+
+def _date() -> bytes:
+    """RFC 9110 wants one in each response; it is written once a second."""
+    now = int(time.time())
+    found = _dates.get(now)
+    if found is None:
+        _dates.clear()
+        found = _dates[now] = formatdate(now, usegmt=True).encode()
+    return found
