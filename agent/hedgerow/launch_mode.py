@@ -63,6 +63,12 @@ def inline_script(command: Sequence[str]) -> str:
     return _script(words)[0] if words and _is_shell(words[0]) else ""
 
 
+def shown(command: Sequence[str]) -> str:
+    """The name of what the command runs."""
+    words = without_front(command) or command
+    return words[words.index("-m") + 1] if _is_module(words) else os.path.basename(words[0])
+
+
 def calls_launcher(script: str) -> bool:
     """Whether the text of a shell script names a launcher of ranks outside of its comments."""
     return _CALLS.search(_COMMENT.sub("", script)) is not None

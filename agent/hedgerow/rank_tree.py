@@ -10,6 +10,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 from hedgerow import environment, kernel, misfit, ranks
 from hedgerow.descendants import Descendants, RankPlace, topmost
 from hedgerow.exit_watch import ExitWatch
+from hedgerow.launch_mode import shown
 from hedgerow.log import say
 from hedgerow.log_reader import RankLog
 from hedgerow.logs import launcher_lines
@@ -229,7 +230,7 @@ class RankTree:
                 self._note_end(rank, wait_status, now if end is None else end.at)
             elif status:
                 how = "by signal %d" % -status if status < 0 else "with code %d" % status
-                rank.say_last(["%s, which had started this rank, ended %s" % (self._options.command[0], how)])
+                rank.say_last(["%s, which had started this rank, ended %s" % (shown(self._options.command), how)])
                 self._note_end(rank, self.exit_code << 8, now)
 
 

@@ -32,8 +32,9 @@ def first_exit(ranks: Sequence[RankView], together_seconds: float) -> RankView |
     """The failed rank that ended first: the ones after it are usually its victims.
 
     Exits within ``together_seconds`` of it cannot be told apart by time; then one that speaks of a broken connection
-    is a victim of one that does not. A process may close its connections long before it ends, so one with a fault of
-    its own that ends up to CAUSE_SECONDS later still went first.
+    is a victim of one that does not, and one that was told to end was told so because of another (torchrun ends the
+    others of its worker). A process may close its connections long before it ends, so one with a fault of its own that
+    ends up to CAUSE_SECONDS later still went first.
     """
     failed = sorted((rank for rank in ranks if rank.failed), key=lambda rank: -rank.exited_seconds)
     if not failed:
@@ -43,7 +44,7 @@ def first_exit(ranks: Sequence[RankView], together_seconds: float) -> RankView |
         rank for rank in failed
         if rank.exited_seconds >= failed[0].exited_seconds - CAUSE_SECONDS and _of_its_own(rank.report)
     ]
-    return causes[0] if causes else failed[0]
+    return min(causes, key=lambda rank: rank.report.exit_signal == signal.SIGTERM) if causes else failed[0]
 
 
 def is_consequence(report: RankReport) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow.launch_mode import PER_RANK, PER_WORKER, default_mode
+from hedgerow.launch_mode import PER_RANK, PER_WORKER, default_mode, shown
 
 COMMANDS: dict[str, tuple[list[str], str]] = {
     "a script": (["python", "train.py"], PER_RANK),
@@ -59,3 +59,9 @@ def test_a_shell_script_is_read(tmp_path: Path, text: str, mode: str) -> None:
     script.write_text(text)
     assert default_mode(["bash", "-e", str(script), "torchrun"]) == mode
     assert default_mode([str(script)]) == mode
+
+
+def test_a_command_is_named_by_what_it_runs() -> None:
+    assert shown(["/usr/bin/python3", "-m", "torch.distributed.run", "train.py"]) == "torch.distributed.run"
+    assert shown(["env", "A=1", "/opt/bin/torchrun", "train.py"]) == "torchrun"
+    assert shown(["bash", "train.sh"]) == "bash"

@@ -95,6 +95,10 @@ FIRST = {
         [exited(0, ago=30.0, output_tail=[GLOO]), exited(1, None, ago=5.0, exit_signal=6)], 0),
     "not a cause that came much later": (
         [exited(0, ago=60.0, output_tail=[GLOO]), exited(1, ago=5.0, output_tail=["ValueError: x"])], 0),
+    "not one that was told to end, when they ended together": (
+        [exited(0, None, ago=5.2, exit_signal=15), exited(1, ago=5.0, output_tail=["ValueError: x"])], 1),
+    "one that was told to end, when nobody else failed": (
+        [exited(0, None, ago=5.2, exit_signal=15), exited(1, ago=5.0, output_tail=[GLOO])], 0),
     "not one that ended well": ([exited(0, 0, ago=60.0), exited(1, ago=5.0)], 1),
     "nobody": ([exited(0, 0), make_rank(1)], None),
 }
