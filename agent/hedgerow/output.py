@@ -72,7 +72,7 @@ class RankOutput:
         self.log = log
         self.drained = threading.Event()
         self.open_streams = 2
-        # The pump holds something that it has not handed on to the tail and the log yet.
+        # The pump holds something that it has not handed on to the tail and the log, and written, yet.
         self.in_hand = False
         out, err = os.pipe(), os.pipe()
         _enlarge((out[0], err[0]), _ALL_PIPES // (2 * ranks))
@@ -85,7 +85,8 @@ class RankOutput:
             os.close(end)
 
     def settle(self, until: float) -> bool:
-        """Wait (until then, CLOCK_MONOTONIC) for all that the rank has written so far to be read for progress.
+        """Wait (until then, CLOCK_MONOTONIC) for all that the rank has written so far to be passed on, and read for
+        progress.
 
         A helper of the rank that lives on and holds the pipes open is not waited for.
         """
@@ -156,10 +157,12 @@ class OutputPump(threading.Thread):
             output.tail.add(stream, data)
             if output.log is not None:
                 self._reader.offer(output.log, stream, data)
+            self._pass_on(end, stream, data, whole_lines)
         output.in_hand = False
         if not data:
             self._close(end, output, stream)
-            return
+
+    def _pass_on(self, end: int, stream: int, data: bytes, whole_lines: bool) -> None:
         if not whole_lines:
             _write(stream, data)
             return

@@ -147,7 +147,7 @@ def test_nobody_reading_the_output_holds_up_no_report(launch: Launch, operator: 
     operator.command(begin())
     read, write = os.pipe()
     try:
-        launch(*python("print('x' * 1_000_000)"), out=write)
+        launch(*python("print('x' * 10_000_000)"), out=write)
         reports = [operator.wait_for(lambda r: r.ranks)]
         for _ in range(3):
             reports.append(operator.wait_for(lambda r: True, after=reports[-1].seq))
