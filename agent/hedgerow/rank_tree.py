@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import time
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
@@ -45,6 +46,7 @@ class RankTree:
         self._status: Optional[int] = None
         self._found: Dict[int, kernel.Process] = {}
         self._news = False
+        self._first_failed_at = float("inf")
         self.output = RankOutput(self._log, options.nproc + 1)
         self.ranks: List[Rank] = []
 
@@ -200,7 +202,6 @@ class RankTree:
                 self._take_in(entry, RankPlace(rank.number))
 
     def _note_end(self, rank: Rank, wait_status: int, at: float) -> None:
-        first = not any(other.exited_at is not None and other.exited_at <= at for other in self.ranks)
         rank.note_exit(wait_status, at)
         rank.output.close_write_ends()
         if self._recorders is not None and rank.recorder.has_dump:
@@ -209,8 +210,9 @@ class RankTree:
         # Its last words explain why it ended; a helper of it may hold the pipes open.
         until = time.monotonic() + _OUTPUT_WAIT_SECONDS
         rank.output.settle(until)
-        if rank.exit_code and first:
+        if rank.exit_code and wait_status != signal.SIGTERM and at < self._first_failed_at:
             # Where it printed to a pipe of its script, such as one to tee, the last words of all are its own.
+            self._first_failed_at = at
             self.output.settle(until)
             for other in self.ranks:
                 other.borrow(self.output.tail.lines() if other is rank else [])

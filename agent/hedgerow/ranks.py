@@ -95,11 +95,6 @@ class Rank:
         return self._exit_status is not None
 
     @property
-    def exited_at(self) -> Optional[float]:
-        """When it ended (CLOCK_BOOTTIME); None while it runs."""
-        return self._exited_at
-
-    @property
     def exit_code(self) -> Optional[int]:
         """As a shell would give it: 128 + signal for a signal; None while it runs."""
         if self._exit_status is None:
