@@ -26,13 +26,19 @@ async def job_findings(site: Site) -> list[Finding]:
     metadata = {name: entry for name, entry in site.fields["metadata"].items() if name not in _SERVER_FIELDS}
     body = {**site.fields, "metadata": {**metadata, "namespace": site.namespace}}
     body.pop("status", None)
+    path = paths.training_job(site.namespace, site.job.metadata.name)
+    exists = await site.ask.find(path) is not None
     try:
-        await site.ask.would_apply(paths.training_job(site.namespace, site.job.metadata.name), body)
+        if exists:
+            await site.ask.would_apply(path, body)
+        else:
+            await site.ask.would_create(path.rpartition("/")[0], body)
     except Rejected as error:
         if error.status == FORBIDDEN and "admission" not in str(error):
             raise
         return [_job_error(f"the API server refuses it: {error}")]
-    return [_job_fine("the API server would take it (its schema, its rules, its admission)")]
+    what = "this change of it" if exists else "it"
+    return [_job_fine(f"the API server would take {what} (its schema, its rules, its admission)")]
 
 
 async def pod_findings(site: Site) -> list[Finding]:
