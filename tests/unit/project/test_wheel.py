@@ -27,6 +27,7 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
         "hedgerow/__init__.py",
         "hedgerow/wire.py",
         "hedgerow/py.typed",
+        "hedgerow_agent/devices/profiles/a100.json",
         "hedgerow_operator/examples/quickstart/train.py",
         "hedgerow_operator/examples/quickstart/trainingjob.yaml",
     ],
@@ -36,13 +37,13 @@ def test_the_wheel_holds(names: set[str], path: str) -> None:
 
 
 def test_the_wheel_holds_every_module_of_the_packages(names: set[str], root: Path) -> None:
-    packages = [root / "operator" / "hedgerow_operator", root / "agent" / "hedgerow"]
+    packages = [root / "operator" / "hedgerow_operator", root / "agent" / "hedgerow", root / "agent" / "hedgerow_agent"]
     modules = {str(path.relative_to(folder.parent)) for folder in packages for path in folder.rglob("*.py")}
     assert modules - names == set()
 
 
 def test_the_wheel_holds_nothing_else(names: set[str]) -> None:
-    assert {name.split("/")[0].split("-")[0] for name in names} == {"hedgerow", "hedgerow_operator"}
+    assert {name.split("/")[0].split("-")[0] for name in names} == {"hedgerow", "hedgerow_operator", "hedgerow_agent"}
 
 
 def test_the_wheel_carries_no_compiled_or_test_files(names: set[str]) -> None:

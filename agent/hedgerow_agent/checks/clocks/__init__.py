@@ -1,0 +1,1 @@
+"""Clocks and why they are held down."""

@@ -1,0 +1,1 @@
+"""GPUs cut into instances."""

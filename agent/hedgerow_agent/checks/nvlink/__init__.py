@@ -1,0 +1,1 @@
+"""NVLink: links, bytes and errors."""

@@ -1,0 +1,41 @@
+"""NVLink: a link that was up and is down, and errors that cost whole recoveries. Replays and CRC alone are repaired."""
+
+from hedgerow.wire_agent import ACTION_INSPECT, DEGRADED, Finding
+from hedgerow_agent.checks.base import Rising, has
+from hedgerow_agent.devices.base import Device
+from hedgerow_agent.reading import Reading
+from hedgerow_agent.reasons import NVLINK_DOWN, NVLINK_ERRORS
+
+_WINDOW_SECONDS = 600.0
+
+
+class Nvlink:
+    """Links, bytes, errors."""
+
+    name = "nvlink"
+
+    def __init__(self) -> None:
+        self._most_active = 0.0
+        self._recoveries = Rising(_WINDOW_SECONDS)
+
+    def sample(self, device: Device, reading: Reading) -> None:
+        """Links, bytes, errors."""
+        reading.values.update(device.nvlink())
+
+    def supported(self, reading: Reading) -> bool:
+        """Where there are links; boards without a bridge have them, all inactive."""
+        return has(reading, "nvlink_links_active")
+
+    def judge(self, reading: Reading, now: float) -> list[Finding]:
+        """Links lost since some were seen (or missing among others), and recoveries lately."""
+        values, found = reading.values, []
+        active = values["nvlink_links_active"]
+        self._most_active = max(self._most_active, active, values.get("nvlink_links", 0.0) if active else 0.0)
+        if active < self._most_active:
+            words = f"{active:.0f} of {self._most_active:.0f} NVLinks are up"
+            found.append(Finding(self.name, DEGRADED, NVLINK_DOWN, ACTION_INSPECT, words))
+        rise = self._recoveries.rise(values.get("nvlink_recovery_errors"), now)
+        if rise > 0:
+            words = f"NVLinks had to be recovered {rise:.0f} times lately"
+            found.append(Finding(self.name, DEGRADED, NVLINK_ERRORS, ACTION_INSPECT, words))
+        return found

@@ -1,0 +1,1 @@
+"""PCIe: bytes, replays and the link."""

@@ -1,0 +1,53 @@
+"""PCIe: a link that is narrower than it could be, or slower while the GPU works (idle ones slow down to save power)."""
+
+from hedgerow.wire_agent import ACTION_INSPECT, DEGRADED, Finding
+from hedgerow_agent.checks.base import Lasting, Rising, has
+from hedgerow_agent.devices.base import Device
+from hedgerow_agent.reading import Reading
+from hedgerow_agent.reasons import PCIE_REDUCED, PCIE_REPLAYS
+
+_LASTING_SECONDS = 30.0
+_WINDOW_SECONDS = 600.0
+# Some replays are usual (NVIDIA calls a rate of several a minute worth a look).
+_MANY_REPLAYS = 100.0
+_BUSY_PERCENT = 50.0
+
+
+class Pcie:
+    """Bytes, replays, width and speed."""
+
+    name = "pcie"
+
+    def __init__(self) -> None:
+        self._narrow = Lasting()
+        self._slow = Lasting()
+        self._replays = Rising(_WINDOW_SECONDS)
+
+    def sample(self, device: Device, reading: Reading) -> None:
+        """Bytes, replays, width and speed."""
+        reading.values.update(device.pcie())
+
+    def supported(self, reading: Reading) -> bool:
+        """Where width or replays are told."""
+        return has(reading, "pcie_link_width") or has(reading, "pcie_replays")
+
+    def judge(self, reading: Reading, now: float) -> list[Finding]:
+        """Narrow, slow, or repeating itself."""
+        found = self._below(reading, now, "width", True, self._narrow)
+        busy = reading.values.get("utilisation_percent", 0.0) >= _BUSY_PERCENT
+        found += self._below(reading, now, "generation", busy, self._slow)
+        rise = self._replays.rise(reading.values.get("pcie_replays"), now)
+        if rise >= _MANY_REPLAYS:
+            words = f"{rise:.0f} PCIe packets had to be repeated lately"
+            found.append(Finding(self.name, DEGRADED, PCIE_REPLAYS, ACTION_INSPECT, words))
+        return found
+
+    def _below(self, reading: Reading, now: float, what: str, counts: bool, lasting: Lasting) -> list[Finding]:
+        names = (f"pcie_link_{what}", f"pcie_highest_link_{what}")
+        below = counts and has(reading, *names) and reading.values[names[0]] < reading.values[names[1]]
+        seconds = lasting.seconds(below, now)
+        if seconds < _LASTING_SECONDS:
+            return []
+        is_now, could_be = (reading.values[name] for name in names)
+        words = f"its PCIe link has {what} {is_now:.0f}; it could have {could_be:.0f}"
+        return [Finding(self.name, DEGRADED, PCIE_REDUCED, ACTION_INSPECT, words, age=seconds)]

@@ -1,0 +1,1 @@
+"""Power against its limit."""

@@ -1,0 +1,1 @@
+"""Who computes on the GPU."""

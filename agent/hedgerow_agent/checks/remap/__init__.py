@@ -1,0 +1,1 @@
+"""Row remapping and page retirement."""

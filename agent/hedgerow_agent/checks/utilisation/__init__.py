@@ -1,0 +1,1 @@
+"""Utilisation and memory."""
