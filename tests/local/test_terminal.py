@@ -21,7 +21,7 @@ def test_the_table_shows_the_job_from_start_to_end_in_two_lines_of_the_terminal(
     os.close(master)
     assert controller.wait(10) == 0
     text = shown.decode()
-    assert re.search(r"NAMESPACE +NAME +STATE +REASON +STEP +RANKS", text)
+    assert re.search(r"NAMESPACE +NAME +STATE +REASON +STEP +STEP TIME +PHASE +RANKS", text)
     assert re.search(r"default +run +Succeeded +AllRanksFinished +3 ", text), text
     assert "\x1b[2A" in text
     assert "Traceback" not in text

@@ -11,7 +11,7 @@ import hedgerow_operator
 from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.api.manifests import load_manifests
 from hedgerow_operator.cli.local import command, run_jobs
-from hedgerow_operator.cli.output import write
+from hedgerow_operator.cli.output import Output
 from hedgerow_operator.cli.views.story import Story
 from hedgerow_operator.reconcile.ports import JobKey
 
@@ -32,10 +32,14 @@ def run_demo(state_dir: Path | None) -> int:
     except OSError as error:
         why = error.strerror or error
         raise click.ClickException(f"{folder} cannot be written to: {why}; give another --state-dir") from None
-    story = Story(write, time.monotonic, paths.log(_JOB, 1, 0), paths.object(_JOB), example)
-    story.begin()
+
+    def story(output: Output) -> Story:
+        told = Story(output.write, time.monotonic, paths.log(_JOB, 1, 0), paths.object(_JOB), example)
+        told.begin()
+        return told
+
     manifest = str(example / "trainingjob.yaml")
-    return run_jobs(load_manifests(manifest), paths.root, story, command(manifest, paths.root))
+    return run_jobs(load_manifests(manifest), paths.root, story, command(["-f", manifest], paths.root))
 
 
 def find_example() -> Path:

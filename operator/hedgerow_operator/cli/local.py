@@ -1,4 +1,4 @@
-"""`hedgerow local`: reads the manifests, takes the state directory, runs the session."""
+"""`hedgerow local`: reads the jobs, takes the state directory, runs the session."""
 
 import asyncio
 import contextlib
@@ -6,47 +6,142 @@ import os
 import shlex
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 import msgspec
+from msgspec import Struct
 
 from hedgerow_operator.adapters.local.errors import StateError
-from hedgerow_operator.adapters.local.lock import locked
+from hedgerow_operator.adapters.local.lock import StateLock, locked
 from hedgerow_operator.adapters.local.paths import RESERVED_NAMES, StatePaths
 from hedgerow_operator.api.manifests import FoundJob, Manifests, load_manifests
 from hedgerow_operator.api.training_job import TrainingJob
-from hedgerow_operator.cli.output import write
+from hedgerow_operator.cli import background
+from hedgerow_operator.cli.notify.notices import Notices
+from hedgerow_operator.cli.notify.shape import format_of
+from hedgerow_operator.cli.notify.webhook import Webhook, host_of
+from hedgerow_operator.cli.outcome import name_of
+from hedgerow_operator.cli.output import Output
 from hedgerow_operator.cli.session import Session
 from hedgerow_operator.cli.views.base import View
 from hedgerow_operator.cli.views.json_lines import JSONLines
 from hedgerow_operator.cli.views.lines import Lines
+from hedgerow_operator.cli.views.live_file import LiveFile
 from hedgerow_operator.cli.views.rows import Rows
+from hedgerow_operator.cli.views.several import Several
+from hedgerow_operator.cli.views.silent import Silent
 from hedgerow_operator.cli.views.table import Table
 
+DEFAULT_STATE = Path(".hedgerow")
 
-def run_manifests(path: str, state_dir: Path, output: str | None) -> int:
+
+class Telling(Struct, frozen=True, kw_only=True):
+    """Who is told of a run, and how. output: of option -o. notify_format: None for the one that fits the URL."""
+
+    output: str | None = None
+    detach: bool = False
+    notify: str | None = None
+    notify_format: str | None = None
+
+    def options(self) -> list[str]:
+        """The same as words of a command line; the URL is a secret and only hinted at."""
+        words = ["-o", self.output] if self.output else []
+        words += ["--notify", "URL"] if self.notify else []
+        words += ["--notify-format", self.notify_format] if self.notify_format else []
+        return words + (["--detach"] if self.detach else [])
+
+
+# Whoever looks at the terminal.
+_NOBODY_ELSE = Telling()
+
+
+def run_manifests(path: str, state_dir: Path, telling: Telling) -> int:
     """Run every TrainingJob in the manifests; the exit code. Raises click.ClickException for bad input."""
-    return run_jobs(load_manifests(path), state_dir, make_view(output), command(path, state_dir, output))
+    again = command(["-f", path], state_dir, telling)
+    return run_told(load_manifests(path), state_dir, again, telling)
 
 
-def command(path: str, state_dir: Path, output: str | None = None) -> str:
+def command(what: list[str], state_dir: Path, telling: Telling = _NOBODY_ELSE, of_job: tuple[str, ...] = ()) -> str:
     """The command line that goes on with a run."""
-    words = ["hedgerow", "local", "-f", path, "--state-dir", str(state_dir)]
-    return shlex.join([*words, "-o", output] if output else words)
+    words = ["hedgerow", "local", *what, "--state-dir", str(state_dir), *telling.options()]
+    return shlex.join([*words, "--", *of_job] if of_job else words)
 
 
-def run_jobs(manifests: Manifests, state_dir: Path, view: View, again: str) -> int:
-    """As :func:`run_manifests`, for manifests that were read already. ``again``: the command that goes on."""
-    jobs = accepted(manifests)
+def run_told(manifests: Manifests, state_dir: Path, again: str, telling: Telling) -> int:
+    """Run the jobs with what the command line says about telling; the exit code."""
+    if telling.notify is not None:
+        host_of(telling.notify)
+    if not telling.detach:
+        return run_jobs(manifests, state_dir, lambda output: make_view(telling.output, output), again, telling)
+    names = ", ".join(name_of(job) for job in accepted(manifests))
     for note in manifests.notes:
-        view.note(note)
+        click.echo(f"hedgerow: {note}", err=True)
+
+    def work(ready: Callable[[], None]) -> int:
+        return run_jobs(manifests, state_dir, lambda output: Silent(), again, telling, ready)
+
+    pid = background.in_background(work)
+    there = "" if state_dir == DEFAULT_STATE else f" --state-dir {shlex.quote(str(state_dir))}"
+    click.echo(
+        f"{names}: looked after in the background by process {pid}; hedgerow attach{there} shows it, "
+        f"hedgerow stop{there} ends it, what happens is in {StatePaths(state_dir).news}"
+    )
+    return 0
+
+
+def run_jobs(
+    manifests: Manifests,
+    state_dir: Path,
+    view: Callable[[Output], View],
+    again: str,
+    telling: Telling = _NOBODY_ELSE,
+    ready: Callable[[], None] = lambda: None,
+) -> int:
+    """Run jobs that were read already; the exit code. again: the command that goes on. ready: see Session."""
+    jobs = accepted(manifests)
     paths = StatePaths(state_dir)
+    output = Output()
+    shown = view(output)
+    for note in manifests.notes:
+        shown.note(note)
     try:
         with locked(paths) as lock:
-            return asyncio.run(Session(paths, lock, view, again).run(jobs))
+            return asyncio.run(_run(jobs, paths, lock, shown, again, telling, ready))
     except StateError as error:
         raise click.ClickException(str(error)) from None
+    finally:
+        output.close()
+
+
+async def _run(
+    jobs: list[TrainingJob],
+    paths: StatePaths,
+    lock: StateLock,
+    shown: View,
+    again: str,
+    telling: Telling,
+    ready: Callable[[], None],
+) -> int:
+    views = [shown, Lines(time.time, lambda text: background.append(paths.news, text)), LiveFile(paths, time.monotonic)]
+    if telling.detach:
+        background.to_file(paths.news)
+    async with contextlib.AsyncExitStack() as stack:
+        if telling.notify is not None:
+            webhook = await stack.enter_async_context(
+                Webhook(telling.notify, lambda sentence: all_views.note(sentence))
+            )
+            shape = telling.notify_format or format_of(telling.notify)
+            views.append(Notices(webhook.send, shape, time.time))
+        all_views = Several(*views)
+
+        def hung_up() -> None:
+            all_views.drop(shown)
+            background.to_file(paths.news)
+            all_views.note("the terminal is gone, the run goes on in the background")
+
+        return await Session(paths, lock, all_views, again, ready, hung_up).run(jobs)
 
 
 def accepted(manifests: Manifests) -> list[TrainingJob]:
@@ -56,15 +151,15 @@ def accepted(manifests: Manifests) -> list[TrainingJob]:
     return [_resolved(found) for found in manifests.jobs]
 
 
-def make_view(output: str | None) -> View:
+def make_view(output: str | None, to: Output) -> View:
     """The view that fits the option -o and the place that the output goes to."""
     if output == "json":
-        return JSONLines(write)
+        return JSONLines(to.write, to.complain)
     if sys.stdout.isatty():
-        return Table(time.time, write, wide=output == "wide")
+        return Table(time.time, to.write, wide=output == "wide")
     if output == "wide":
-        return Rows(time.time, write)
-    return Lines(time.time, write)
+        return Rows(time.time, to.write, to.complain)
+    return Lines(time.time, to.write)
 
 
 def _resolved(found: FoundJob) -> TrainingJob:

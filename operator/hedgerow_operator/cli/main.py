@@ -6,44 +6,18 @@ from pathlib import Path
 import click
 
 from hedgerow_operator.cli.checkpoints import checkpoints
+from hedgerow_operator.cli.jobs_commands import attach, ps, stop
+from hedgerow_operator.cli.local_command import local
+from hedgerow_operator.cli.manifest_commands import check, render
 from hedgerow_operator.cli.replay import replay
 
 BAD_INPUT = 2
-_OUTPUTS = click.Choice(["wide", "json"])
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="hedgerow", message="hedgerow %(version)s")
 def commands() -> None:
     """Finds training jobs that silently stall, names the guilty rank, resumes from the last valid checkpoint."""
-
-
-@commands.command()
-@click.option(
-    "-f",
-    "--filename",
-    "manifests",
-    required=True,
-    metavar="FILE_OR_DIR",
-    help="TrainingJobs to run; - reads standard input.",
-)
-@click.option(
-    "--state-dir",
-    type=click.Path(path_type=Path),
-    default=Path(".hedgerow"),
-    show_default=True,
-    help="Where objects, logs and records are kept.",
-)
-@click.option("-o", "--output", type=_OUTPUTS, help="wide: more columns. json: one whole object a line at each change.")
-def local(manifests: str, state_dir: Path, output: str | None) -> None:
-    """Run TrainingJobs on this machine, without a cluster.
-
-    Ctrl-C stops the ranks and leaves a state that the same command goes on from; a second Ctrl-C kills at once.
-    Exits 0 if every job succeeded, 1 if not, 2 for bad input.
-    """
-    from hedgerow_operator.cli.local import run_manifests
-
-    sys.exit(run_manifests(manifests, state_dir, output))
 
 
 @commands.command()
@@ -77,8 +51,8 @@ def run() -> None:
     """Start the ranks of one worker (what a manifest's command is wrapped in): hedgerow run [OPTIONS] -- COMMAND."""
 
 
-commands.add_command(checkpoints)
-commands.add_command(replay)
+for _command in (local, ps, attach, stop, render, check, checkpoints, replay):
+    commands.add_command(_command)
 
 
 def main() -> None:

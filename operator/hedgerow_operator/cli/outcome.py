@@ -15,9 +15,14 @@ def is_finished(job: TrainingJob) -> bool:
     return is_true(job.status.conditions, SUCCEEDED) or is_true(job.status.conditions, FAILED)
 
 
+def is_suspended(job: TrainingJob) -> bool:
+    """Whether it was stopped in a state to go on from, by its spec or by a person."""
+    return is_true(job.status.conditions, SUSPENDED)
+
+
 def is_at_rest(job: TrainingJob) -> bool:
     """Whether nothing more will happen by itself: finished, or suspended as it was asked to be."""
-    return is_finished(job) or (job.spec.suspend and is_true(job.status.conditions, SUSPENDED))
+    return is_finished(job) or (job.spec.suspend and is_suspended(job))
 
 
 def exit_code(jobs: Iterable[TrainingJob]) -> int:
@@ -67,7 +72,7 @@ def _figures(status: TrainingJobStatus) -> Iterator[str]:
 def _next_start(job: TrainingJob) -> str:
     checkpoint = job.status.checkpoint
     if job.spec.checkpoint is None:
-        return "without spec.checkpoint it would begin at step 0; to run it again"
+        return "without a checkpoint directory it would begin at step 0; to run it again"
     if checkpoint is None:
         return "there is no whole checkpoint yet, so it would begin at step 0; to run it again"
     return f"it would resume from step {checkpoint.step} ({checkpoint.path}); to go on"

@@ -2,9 +2,10 @@
 
 import asyncio
 import contextlib
+import os
 import signal
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from aiohttp import web
 
@@ -15,6 +16,7 @@ from hedgerow_operator.adapters.local.launch import LOOPBACK
 from hedgerow_operator.adapters.local.lock import StateLock
 from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.adapters.local.runtime import LocalRuntime
+from hedgerow_operator.adapters.local.session_file import SessionRecord, full_name, write_session
 from hedgerow_operator.adapters.local.tokens import TokenFiles
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.cli.outcome import NOT_ALL_SUCCEEDED, exit_code, is_at_rest, is_finished, verdict, worker_to_read
@@ -52,12 +54,23 @@ class SoleLeader:
 class Session:
     """Runs jobs until all are at rest. A first Ctrl-C suspends them for this run, a second kills them."""
 
-    def __init__(self, paths: StatePaths, lock: StateLock, view: View, again: str) -> None:
-        """``again``: the command that goes on from where an interrupted run ends."""
+    def __init__(
+        self,
+        paths: StatePaths,
+        lock: StateLock,
+        view: View,
+        again: str,
+        ready: Callable[[], None] = lambda: None,
+        hung_up: Callable[[], None] = lambda: None,
+    ) -> None:
+        """``again``: the command that goes on from where an interrupted run ends. ``ready``: called once the jobs are
+        looked after. ``hung_up``: called when the terminal is gone; the session goes on.
+        """
         self._paths = paths
         self._lock = lock
         self._url = ""
         self._again = again
+        self._ready, self._hung_up = ready, hung_up
         self._view = view
         self._jobs = FileJobs(paths, time.time, view.changed, view.happened)
         self._runtime = LocalRuntime(paths, time.time, self._look)
@@ -88,7 +101,11 @@ class Session:
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
             loop.add_signal_handler(number, self._signalled)
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup leaves it
+            loop.add_signal_handler(signal.SIGHUP, self._hung_up)
+        self._write_session()
         async with self._working():
+            self._ready()
             await self._until_at_rest()
         final = [self._jobs.as_written(job) for job in self._jobs.all()]
         for job in final:
@@ -143,6 +160,27 @@ class Session:
         self._write_address()
         return runner
 
+    def _write_session(self) -> None:
+        jobs = [key_of(job) for job in self._jobs.all()]
+        record = SessionRecord(jobs=tuple(map(full_name, jobs)), again=self._again, folder=os.getcwd())
+        try:
+            write_session(self._paths, record)
+            for key in jobs:
+                self._paths.stop_request(key).unlink(missing_ok=True)
+        except OSError as error:
+            raise StateError(f"{self._paths.root} cannot be written to: {error.strerror}") from None
+
+    def _stop_as_asked(self) -> None:
+        """What hedgerow stop asks for."""
+        for key in map(key_of, self._jobs.all()):
+            request = self._paths.stop_request(key)
+            if request.exists():
+                with contextlib.suppress(OSError):
+                    request.unlink()
+                self._view.note(f"{full_name(key)} is being stopped, as hedgerow stop asks for")
+                self._jobs.interrupt([key])
+                self._look(key)
+
     def _write_address(self) -> None:
         write_whole(self._paths.address, f"{self._url}\n".encode())
 
@@ -150,6 +188,7 @@ class Session:
         while not self._killed.is_set() and not await self._all_at_rest():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._killed.wait(), _LOOK_SECONDS)
+            self._stop_as_asked()
             self._view.tick()
             self._keep_state()
         if self._killed.is_set():
@@ -165,6 +204,7 @@ class Session:
                 self._lock.retake()
             if not self._paths.address.exists():
                 self._write_address()
+                self._write_session()
                 restored = True
             restored |= self._runtime.restore(self._jobs.all())
             restored |= self._jobs.restore()

@@ -2,7 +2,7 @@
 
 from hedgerow_operator.api.metadata import ObjectMeta
 from hedgerow_operator.api.spec import TrainingJobSpec
-from hedgerow_operator.api.status import CheckpointStatus, Condition, RanksStatus, TrainingJobStatus
+from hedgerow_operator.api.status import CheckpointStatus, Condition, RanksStatus, StepMillis, TrainingJobStatus
 from hedgerow_operator.api.training_job import TrainingJob
 
 NOW = 1_700_000_200.0
@@ -30,5 +30,7 @@ TRAINING = job(
     restarts=1,
     checkpoint=CheckpointStatus(step=30, path="/c", time="", verified=True),
     goodput_percent=91,
+    step_millis=StepMillis(median=350, p99=800),
+    conditions=(condition("Running"), condition("Stalled", "False", "Healthy")),
     attempt=2,
 )

@@ -1,29 +1,55 @@
 """The columns of a job."""
 
+import re
+
 import pytest
 
-from hedgerow_operator.cli.views.columns import age, table
+from hedgerow_operator.api.training_job import TrainingJob
+from hedgerow_operator.cli.views.columns import age
+from hedgerow_operator.cli.views.live_columns import HEADER, live_table, step_time
 from tests.unit.cli.builders import NOW, TRAINING, condition, job
 
 
-def test_the_columns_are_those_of_kubectl() -> None:
-    assert table([(TRAINING, ""), (job("fresh"), "")], wide=False, now=NOW) == [
-        "NAME   STATE    REASON    STEP  RANKS  RESTARTS  CHECKPOINT  GOODPUT  AGE",
-        "run    Running  Training  37    4/4    1         30          91       3m20s",
-        "fresh                                  0                              3m20s",
+def table(*jobs: tuple[TrainingJob, str], wide: bool = False, columns: int = 200) -> list[str]:
+    return live_table(jobs, wide, NOW, columns)
+
+
+def test_the_columns_are_those_of_kubectl_and_what_changes_from_second_to_second() -> None:
+    header, *rows = table((TRAINING, "eval"), (job("fresh"), ""))
+    assert re.split("  +", header) == [
+        *("NAME", "STATE", "REASON", "STEP", "STEP TIME", "PHASE", "RANKS", "RESTARTS", "CHECKPOINT"),
+        *("VERDICT", "GOODPUT", "AGE"),
     ]
+    assert re.split("  +", rows[0]) == [
+        *("run", "Running", "Training", "37", "350 ms", "eval", "4/4", "1", "30", "Healthy", "91 %", "3m20s")
+    ]
+    assert rows[1].split() == ["fresh", "0", "3m20s"]
+
+
+NARROW = {
+    "the width of a usual terminal": (80, {"GOODPUT", "REASON", "AGE"}),
+    "somewhat more": (100, {"GOODPUT"}),
+    "hardly any": (10, {"GOODPUT", "REASON", "AGE", "RESTARTS"}),
+}
+
+
+@pytest.mark.parametrize("case", NARROW)
+def test_a_narrow_terminal_does_without_the_columns_that_tell_least(case: str) -> None:
+    columns, missing = NARROW[case]
+    header, _row = table((TRAINING, "step"), columns=columns)
+    assert set(HEADER) - set(re.split("  +", header)) == missing
 
 
 def test_wide_adds_namespace_attempt_and_incident() -> None:
-    header, row = table([(TRAINING, "")], wide=True, now=NOW)
-    assert header.split() == [
-        "NAMESPACE",
-        *["NAME", "STATE", "REASON", "STEP", "RANKS", "RESTARTS", "CHECKPOINT", "GOODPUT", "AGE"],
-        "ATTEMPT",
-        "INCIDENT",
-    ]
+    header, row = table((TRAINING, ""), wide=True, columns=80)
+    assert re.split("  +", header) == ["NAMESPACE", *HEADER, "ATTEMPT", "INCIDENT"]
     assert row.split()[0] == "default"
     assert row.split()[-1] == "2"
+
+
+@pytest.mark.parametrize(("millis", "text"), [(0, "0 ms"), (999, "999 ms"), (1000, "1.0 s"), (75_400, "75 s")])
+def test_step_times_are_short(millis: int, text: str) -> None:
+    assert step_time(millis) == text
 
 
 @pytest.mark.parametrize(
@@ -34,27 +60,8 @@ def test_ages_are_short(seconds: float, text: str) -> None:
     assert age(seconds) == text
 
 
-PHASES = {
-    "ranks that step": ("step", "37"),
-    "ranks that do something else": ("eval", "37 eval"),
-    "ranks that were not heard yet": ("", "37"),
-}
-
-
-@pytest.mark.parametrize("case", PHASES)
-def test_the_step_stands_with_the_phase_of(case: str) -> None:
-    phase, cell = PHASES[case]
-    (_header, row) = table([(TRAINING, phase)], wide=False, now=NOW)
-    assert f" {cell}  " in row
-
-
-def test_before_its_first_step_a_job_shows_its_phase_alone() -> None:
-    (_header, row) = table([(job(state="Running", reason="Training"), "init")], wide=False, now=NOW)
-    assert row.split()[:4] == ["run", "Running", "Training", "init"]
-
-
 def test_a_run_that_ended_by_ctrl_c_is_stopped_and_not_suspended() -> None:
     suspended = {"state": "Suspended", "reason": "Suspended", "conditions": (condition("Suspended"),)}
-    (_header, stopped, asked) = table([(job(**suspended), ""), (job(suspend=True, **suspended), "")], False, NOW)
+    (_header, stopped, asked) = table((job(**suspended), ""), (job(suspend=True, **suspended), ""))
     assert stopped.split()[1:3] == ["Stopped", "Interrupted"]
     assert asked.split()[1:3] == ["Suspended", "Suspended"]

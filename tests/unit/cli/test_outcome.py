@@ -35,23 +35,34 @@ def saving(**status: object) -> TrainingJob:
 SAID: dict[str, tuple[TrainingJob, str]] = {
     "success with what it cost": (
         job(conditions=(condition("Succeeded"),), step=60, restarts=1, lost_steps=16, goodput_percent=49),
-        "default/run succeeded: step 60 reached, 1 restart, 16 steps computed twice, goodput 49 %"),
+        "default/run succeeded: step 60 reached, 1 restart, 16 steps computed twice, goodput 49 %",
+    ),
     "success of a job that tells nothing": (
-        job(conditions=(condition("Succeeded"),)), "default/run succeeded: no restart"),
+        job(conditions=(condition("Succeeded"),)),
+        "default/run succeeded: no restart",
+    ),
     "failure with where to read on": (
         job(conditions=(condition("Failed", reason="ApplicationFault"),)),
-        "default/run failed (ApplicationFault); what its ranks printed is in /logs/run"),
+        "default/run failed (ApplicationFault); what its ranks printed is in /logs/run",
+    ),
     "a stop with the checkpoint and the command that go on": (
         saving(step=37, checkpoint=SAVED),
-        f"default/run is stopped at step 37; it would resume from step 30 (/c/step-30); to go on: {AGAIN}"),
+        f"default/run is stopped at step 37; it would resume from step 30 (/c/step-30); to go on: {AGAIN}",
+    ),
     "a stop before the first step": (
-        saving(), "default/run is stopped before its first step; there is no whole checkpoint yet, so it would begin "
-        f"at step 0; to run it again: {AGAIN}"),
+        saving(),
+        "default/run is stopped before its first step; there is no whole checkpoint yet, so it would begin "
+        f"at step 0; to run it again: {AGAIN}",
+    ),
     "a stop of a job without checkpoints": (
-        job(step=5), "default/run is stopped at step 5; without spec.checkpoint it would begin at step 0; to run it "
-        f"again: {AGAIN}"),
+        job(step=5),
+        "default/run is stopped at step 5; without a checkpoint directory it would begin at step "
+        f"0; to run it again: {AGAIN}",
+    ),
     "a suspension that the spec asks for": (
-        job(suspend=True, step=12), "default/run is suspended at step 12; write suspend: false in its spec to go on"),
+        job(suspend=True, step=12),
+        "default/run is suspended at step 12; write suspend: false in its spec to go on",
+    ),
 }
 
 

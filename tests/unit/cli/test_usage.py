@@ -9,7 +9,26 @@ from hedgerow_operator.cli.main import BAD_INPUT, main
 MISTYPED = {
     "no such command": (["lokal"], "hedgerow: No such command 'lokal'. Did you mean 'local'? See hedgerow --help"),
     "no such command inside a group": (["replay", "x"], "hedgerow: No such command 'x'. See hedgerow replay --help"),
-    "an option that is missing": (["local"], "hedgerow: Missing option '-f' / '--filename'. See hedgerow local --help"),
+    "nothing to run": (
+        ["local"],
+        "hedgerow: write either -f FILE_OR_DIR with TrainingJobs, or a command: hedgerow local -- python train.py",
+    ),
+    "a manifest and a command": (["local", "-f", "job.yaml", "--", "python"], "hedgerow: write either -f FILE_OR_DIR"),
+    "an option of a command beside a manifest": (
+        ["local", "-f", "job.yaml", "--nproc", "2"],
+        "hedgerow: --nproc belongs to a command after --; with -f write it into the manifest",
+    ),
+    "a webhook that leads nowhere": (
+        ["local", "--notify", "hooks.slack.com/services/T1/B2/secret", "--", "true"],
+        "hedgerow: --notify: this is no address that messages can be sent to",
+    ),
+    "a name that is no name": (["local", "--name", "A_b", "--", "true"], "hedgerow: command line: metadata.name: "),
+    "a folder without jobs": (
+        ["ps", "--state-dir", "/nowhere/at/all"],
+        "hedgerow: there is no state directory /nowhere/at/all here; go to the folder where hedgerow local was started",
+    ),
+    "a search for a job in a folder without": (["attach", "--state-dir", "/nowhere"], "hedgerow: there is no state"),
+    "a stop in a folder without": (["stop", "--state-dir", "/nowhere"], "hedgerow: there is no state directory"),
 }
 
 

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from hedgerow_operator.api.status import RanksStatus
-from hedgerow_operator.cli.output import write
-from hedgerow_operator.cli.views.columns import table
+from hedgerow_operator.cli.output import complain, write
 from hedgerow_operator.cli.views.json_lines import JSONLines
+from hedgerow_operator.cli.views.live_columns import live_table
 from hedgerow_operator.cli.views.rows import Rows
 from hedgerow_operator.cli.views.table import Table
 from hedgerow_operator.core.plan import Event
@@ -16,7 +16,7 @@ from tests.unit.cli.builders import NOW, TRAINING, job
 
 
 def test_json_is_one_whole_object_a_line(capsys: pytest.CaptureFixture[str]) -> None:
-    view = JSONLines(write)
+    view = JSONLines(write, complain)
     view.changed(TRAINING)
     view.note("a word about the run")
     captured = capsys.readouterr()
@@ -26,7 +26,7 @@ def test_json_is_one_whole_object_a_line(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_json_begins_with_an_object_that_has_a_state_and_repeats_none(capsys: pytest.CaptureFixture[str]) -> None:
-    view = JSONLines(write)
+    view = JSONLines(write, complain)
     view.changed(job())
     view.changed(TRAINING)
     view.changed(TRAINING)
@@ -35,7 +35,7 @@ def test_json_begins_with_an_object_that_has_a_state_and_repeats_none(capsys: py
 
 
 def test_wide_rows_in_a_pipe_come_with_one_header_and_not_for_goodput_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    view = Rows(lambda: NOW, write)
+    view = Rows(lambda: NOW, write, complain)
     later = msgspec.structs.replace(TRAINING.status, goodput_percent=92)
     further = msgspec.structs.replace(later, step=38)
     view.changed(job())
@@ -57,7 +57,7 @@ def test_the_table_follows_what_was_heard_between_two_writes() -> None:
     view.changed(TRAINING)
     heard = msgspec.structs.replace(TRAINING, status=msgspec.structs.replace(TRAINING.status, step=41))
     view.moved(heard, "eval")
-    assert screen(written) == table([(heard, "eval")], wide=False, now=NOW)
+    assert screen(written) == live_table([(heard, "eval")], False, NOW, 80)
 
 
 def test_a_phase_is_forgotten_with_the_ranks_that_were_in_it() -> None:
@@ -67,7 +67,7 @@ def test_a_phase_is_forgotten_with_the_ranks_that_were_in_it() -> None:
     gone = RanksStatus(expected=4, reporting=0, summary="0/4")
     stopped = msgspec.structs.replace(TRAINING, status=msgspec.structs.replace(TRAINING.status, ranks=gone))
     view.changed(stopped)
-    assert screen(written) == table([(stopped, "")], wide=False, now=NOW)
+    assert screen(written) == live_table([(stopped, "")], False, NOW, 80)
 
 
 def test_the_table_is_rewritten_in_place_and_events_stay_above_it() -> None:
@@ -81,7 +81,7 @@ def test_the_table_is_rewritten_in_place_and_events_stay_above_it() -> None:
     assert second.startswith("\r\x1b[2A2023-11-14T22:16:40Z default/run AttemptStarted: attempt 2 starts\x1b[K\n")
     assert screen(written) == [
         "2023-11-14T22:16:40Z default/run AttemptStarted: attempt 2 starts",
-        *table([(TRAINING, "")], wide=False, now=NOW),
+        *live_table([(TRAINING, "")], False, NOW, 80),
     ]
 
 

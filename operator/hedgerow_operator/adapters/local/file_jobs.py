@@ -1,7 +1,7 @@
 """Job objects of one state directory. The lock makes this the only writer, so memory and files agree."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
@@ -37,7 +37,7 @@ class FileJobs:
         self._on_change = on_change
         self._on_event = on_event
         self._stored: dict[JobKey, TrainingJob] = {}
-        self._interrupted = False
+        self._interrupted: set[JobKey] = set()
 
     def apply(self, wanted: TrainingJob) -> TrainingJob:
         """Create the job, or give the stored one the wanted spec; the status stays. Raises StateError."""
@@ -58,9 +58,9 @@ class FileJobs:
         updated = msgspec.structs.replace(stored, metadata=metadata, spec=wanted.spec)
         return stored if updated == stored else self._store(updated)
 
-    def interrupt(self) -> None:
-        """From now on every job reads as suspended. Nothing of that is stored, so that the next run goes on."""
-        self._interrupted = True
+    def interrupt(self, keys: Iterable[JobKey] | None = None) -> None:
+        """From now on these jobs (None: all) read as suspended. Nothing of that is stored, so the next run goes on."""
+        self._interrupted |= set(self._stored if keys is None else keys)
 
     def all(self) -> tuple[TrainingJob, ...]:
         """Every job as it reads now."""
@@ -114,7 +114,7 @@ class FileJobs:
         return stored
 
     def _shown(self, job: TrainingJob) -> TrainingJob:
-        if not self._interrupted or job.spec.suspend:
+        if key_of(job) not in self._interrupted or job.spec.suspend:
             return job
         return msgspec.structs.replace(job, spec=msgspec.structs.replace(job.spec, suspend=True))
 

@@ -113,8 +113,28 @@ def _take(descriptor: int, paths: StatePaths, patience: float) -> None:
             if time.monotonic() >= deadline:
                 break
             time.sleep(0.05)
-    holder = os.pread(descriptor, 32, 0).decode(errors="replace").strip()
     raise StateError(
-        f"another hedgerow (process {holder or 'unknown'}) runs the jobs in {paths.root}; "
-        "stop it, or give this one another --state-dir"
+        f"another hedgerow (process {_named(descriptor) or 'unknown'}) runs the jobs in {paths.root}; hedgerow attach "
+        "shows them and hedgerow stop stops them, or give this one another --state-dir"
     )
+
+
+def holder(paths: StatePaths) -> int | None:
+    """Process that holds the state directory; 0: one whose number is not known, None: there is none."""
+    try:
+        descriptor = os.open(paths.lock, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        name = _named(descriptor)
+        return int(name) if name.isdecimal() else 0
+    finally:
+        os.close(descriptor)
+    return None
+
+
+def _named(descriptor: int) -> str:
+    """The process that the file names."""
+    return os.pread(descriptor, 32, 0).decode(errors="replace").strip()

@@ -17,6 +17,10 @@ class StatePaths:
         self.root = root.absolute()
         self.lock = self.root / _LOCK
         self.address = self.root / _ADDRESS
+        # No name of a namespace has a dot.
+        self.session = self.root / "session.json"
+        self.live = self.root / "live.json"
+        self.news = self.root / "hedgerow.log"
 
     def object(self, key: JobKey) -> Path:
         """The whole job object, as YAML."""
@@ -33,6 +37,10 @@ class StatePaths:
     def token(self, key: JobKey) -> Path:
         """What the job's launchers prove themselves with."""
         return self.job(key) / "token"
+
+    def stop_request(self, key: JobKey) -> Path:
+        """Made by whoever wants the controller to stop the job."""
+        return self.job(key) / "stop"
 
     def placement(self, key: JobKey, attempt: int) -> Path:
         """Directory of one placement."""

@@ -1,6 +1,6 @@
 """The columns of a job, as kubectl shows them. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from hedgerow.wire import PHASE_STEP
 from hedgerow_operator.api.conditions import SUSPENDED
@@ -14,9 +14,8 @@ _INTERRUPTED = ("Stopped", "Interrupted")
 _GAP = "  "  # one less than kubectl, so that a plain row fits 80 columns
 
 
-def table(jobs: Iterable[tuple[TrainingJob, str]], wide: bool, now: float) -> list[str]:
-    """Header and one line for each job (with the phase of its ranks), padded as kubectl pads."""
-    rows = [WIDE_HEADER if wide else HEADER, *(row(job, wide, now, phase) for job, phase in jobs)]
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """One line for each row, padded as kubectl pads."""
     widths = [max(len(cells[column]) for cells in rows) for column in range(len(rows[0]))]
     return [padded(cells, widths) for cells in rows]
 

@@ -1,7 +1,6 @@
 """One whole object a line at each change, for programs."""
 
 import json
-import sys
 from collections.abc import Callable
 
 from hedgerow_operator.api.training_job import TrainingJob, training_job_fields
@@ -11,7 +10,8 @@ from hedgerow_operator.core.plan import Event
 class JSONLines:
     """Objects on standard output, sentences about the run itself on standard error."""
 
-    def __init__(self, write: Callable[[str], None]) -> None:
+    def __init__(self, write: Callable[[str], None], complain: Callable[[str], None]) -> None:
+        self._complain = complain
         self._write = write
         self._last: dict[str, str] = {}
 
@@ -30,7 +30,7 @@ class JSONLines:
 
     def note(self, sentence: str) -> None:
         """See View."""
-        print(f"hedgerow: {sentence}", file=sys.stderr, flush=True)
+        self._complain(sentence)
 
     def tick(self) -> None:
         """See View."""

@@ -1,6 +1,5 @@
 """A row of the table at each change of a job, as `kubectl get --watch` prints them, for pipes."""
 
-import sys
 from collections.abc import Callable
 
 from hedgerow_operator.api.training_job import TrainingJob
@@ -16,7 +15,10 @@ _PASSING = (WIDE_HEADER.index("GOODPUT"), WIDE_HEADER.index("AGE"))
 class Rows:
     """Rows on standard output, sentences about the run itself on standard error."""
 
-    def __init__(self, clock: Callable[[], float], write: Callable[[str], None]) -> None:
+    def __init__(
+        self, clock: Callable[[], float], write: Callable[[str], None], complain: Callable[[str], None]
+    ) -> None:
+        self._complain = complain
         self._clock = clock
         self._write = write
         self._last: dict[str, tuple[str, ...]] = {}
@@ -40,7 +42,7 @@ class Rows:
 
     def note(self, sentence: str) -> None:
         """See View."""
-        print(f"hedgerow: {sentence}", file=sys.stderr, flush=True)
+        self._complain(sentence)
 
     def tick(self) -> None:
         """See View."""

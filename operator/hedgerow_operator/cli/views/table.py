@@ -4,8 +4,8 @@ import shutil
 from collections.abc import Callable
 
 from hedgerow_operator.api.training_job import TrainingJob
-from hedgerow_operator.cli.views.columns import table
 from hedgerow_operator.cli.views.lines import Lines
+from hedgerow_operator.cli.views.live_columns import live_table
 from hedgerow_operator.core.plan import Event
 
 _UP = "\x1b[{}A"
@@ -24,7 +24,7 @@ class Table:
         self._drawn = 0
         self._drawn_at = 0.0
         self._pending = ""
-        self._lines = Lines(clock, self._scroll)
+        self._lines = Lines(clock, self.scroll)
 
     def changed(self, job: TrainingJob) -> None:
         """See View."""
@@ -60,12 +60,13 @@ class Table:
         alive = job.status.ranks is not None and job.status.ranks.reporting > 0
         self._jobs[job.metadata.uid] = job, phase if alive else ""
 
-    def _scroll(self, text: str) -> None:
+    def scroll(self, text: str) -> None:
+        """Show these lines above the table, from the next drawing on."""
         self._pending += text
 
     def _draw(self) -> None:
         width = shutil.get_terminal_size().columns
-        rows = table(self._jobs.values(), self._wide, self._clock()) if self._jobs else []
+        rows = live_table(self._jobs.values(), self._wide, self._clock(), width) if self._jobs else []
         # A terminal echoes ^C where the cursor stands, which leaves it in the middle of a line.
         up = "\r" + _UP.format(self._drawn) if self._drawn else ""
         above = "".join(f"{line}{_CLEAR_LINE_END}\n" for line in self._pending.splitlines())

@@ -1,0 +1,1 @@
+"""Tells somebody elsewhere what happens to local jobs, through a webhook."""
