@@ -63,6 +63,7 @@ class RankTree:
         variables = command_environment(options, start, self._folder, archive, inherited)
         variables.update(recorder_variables(self._folder, variables))
         _link(self._folder, self.output.read_ends)
+        os.symlink(_path_of(self._exits.announcements), os.path.join(self._folder, "announcements"))
         for local in range(options.nproc):
             rank = self._expect(local, variables)
             recorders.follow(rank.recorder)
@@ -149,7 +150,11 @@ class RankTree:
             self._conclude(table, now)
 
     def take_ends(self) -> None:
-        """Note how ranks ended that were seen to."""
+        """Take in the ranks that have announced themselves, and note how ranks ended that were seen to."""
+        for number, process in self._exits.announced():
+            # What a rank has started says the same, later.
+            if number not in self._found:
+                self._take_in(process, RankPlace(number), watched=True)
         for rank in self.ranks:
             entry = self._found.get(rank.number)
             end = None if rank.exited or entry is None else self._exits.ended(entry)
@@ -179,7 +184,7 @@ class RankTree:
         recorder = RankRecorder(number, variables)
         return Rank(number, local, files, output, None, options.heartbeat_source, recorder)
 
-    def _take_in(self, entry: kernel.Process, place: RankPlace) -> None:
+    def _take_in(self, entry: kernel.Process, place: RankPlace, watched: bool = False) -> None:
         local = place.rank - self._options.worker * self._options.nproc
         if not 0 <= local < len(self.ranks):
             return
@@ -191,7 +196,8 @@ class RankTree:
             return
         self._found[rank.number] = entry
         rank.found(entry.pid)
-        self._exits.add(entry)
+        if not watched:
+            self._exits.add(entry)
         self._news = True
 
     def _take_in_writers(self, below: Mapping[int, kernel.Process]) -> None:
@@ -244,4 +250,8 @@ def _gone(entry: kernel.Process, table: Mapping[int, kernel.Process]) -> bool:
 def _link(folder: str, ends: Tuple[int, int]) -> None:
     """Give what runs below the command a way to open the pipes, or to know them, by name."""
     for name, end in zip(("stdout", "stderr"), ends):
-        os.symlink("/proc/%d/fd/%d" % (os.getpid(), end), os.path.join(folder, name))
+        os.symlink(_path_of(end), os.path.join(folder, name))
+
+
+def _path_of(descriptor: int) -> str:
+    return "/proc/%d/fd/%d" % (os.getpid(), descriptor)

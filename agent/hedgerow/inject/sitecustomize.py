@@ -35,6 +35,13 @@ def _separate_output() -> None:
                 os.close(pipe)
 
 
+def _announce() -> None:
+    """Say which rank this process is, so that its end is seen even if it comes at once."""
+    pipe = os.open(os.path.join(_RANKS, "announcements"), os.O_WRONLY | os.O_NONBLOCK)
+    os.write(pipe, ("%s %d\n" % (os.environ["RANK"], os.getpid())).encode())
+    os.close(pipe)
+
+
 def _give_arguments() -> None:
     if os.path.basename((getattr(sys, "argv", None) or [""])[0]) in _LAUNCHERS:
         from hedgerow import launch_arguments
@@ -119,6 +126,7 @@ def _shielded(action: Any) -> None:
 if not _RANKS or _OWN:
     _shielded(_register_stacks)
 if _OWN:
+    _shielded(_announce)
     _shielded(_separate_output)
 elif _RANKS:
     _shielded(_give_arguments)
