@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from typing import Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple
 
 from hedgerow import kernel
 
 # A process that was just forked still shows the variables of its parent; from then on it is not read again.
 SETTLED_SECONDS = 3.0
+_START_UP = os.path.join("hedgerow", "inject")
 # Set by torch/distributed/elastic/agent/server/local_elastic_agent.py and by deepspeed/launcher/launch.py.
 _OF_LAUNCHERS = ("TORCHELASTIC_RUN_ID", "CROSS_RANK")
 
 
 class RankPlace(NamedTuple):
     """What a process says of its place. world: WORLD_SIZE, local_world: LOCAL_WORLD_SIZE; None where it says none.
-    launched: by torchrun (accelerate among its users) or deepspeed, as a variable of theirs shows.
+    launched: by torchrun (accelerate among its users) or deepspeed, as a variable of theirs shows. injected: it was
+    started with our start-up code on its PYTHONPATH.
     """
 
     rank: int
     world: Optional[int] = None
     local_world: Optional[int] = None
     launched: bool = False
+    injected: bool = True
 
 
 class _Known(NamedTuple):
@@ -75,7 +79,8 @@ def _place(variables: Mapping[str, str]) -> Optional[RankPlace]:
         return None
     local_world = _number(variables, "LOCAL_WORLD_SIZE") or _number(variables, "LOCAL_SIZE")
     launched = any(name in variables for name in _OF_LAUNCHERS)
-    return RankPlace(rank, _number(variables, "WORLD_SIZE"), local_world, launched)
+    injected = _START_UP in variables.get("PYTHONPATH", "")
+    return RankPlace(rank, _number(variables, "WORLD_SIZE"), local_world, launched, injected)
 
 
 def _number(variables: Mapping[str, str], name: str) -> Optional[int]:

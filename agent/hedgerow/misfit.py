@@ -9,7 +9,11 @@ from typing import Iterable, Mapping, Optional
 
 from hedgerow.descendants import RankPlace
 
-_IN_WHICH = "the command starts a world of %d ranks where workers x ranksPerWorker is %d x %d = %d; "
+_TOO_MANY = (
+    "the command starts %d ranks in all where workers x ranksPerWorker is %d x %d = %d; write these numbers in spec, "
+    "and leave them out of what the command passes to its launcher"
+)
+_REPLACED = "; Hedgerow cannot change what it passes, as it replaces PYTHONPATH: write PYTHONPATH=DIRECTORY:$PYTHONPATH"
 _PER_WORKER = (
     "it is started once for each rank and starts ranks itself, %d in all, where workers x ranksPerWorker is %d x %d = "
     "%d; write processes: PerWorker (hedgerow run --processes per-worker), so that it is started once for each worker"
@@ -22,15 +26,14 @@ def under_one_command(places: Iterable[RankPlace], worker: int, workers: int, np
     for place in places:
         if not place.launched:
             continue
-        if place.world is not None and place.world != expected:
-            return _IN_WHICH % (place.world, workers, nproc, expected) + (
-                "write these numbers in spec, and leave them out of what the command passes to its launcher"
-            )
-        if not first <= place.rank < first + nproc:
-            return _IN_WHICH % (max(expected, place.rank) + 1, workers, nproc, expected) + (
-                "rank %d was started at worker %d, which has ranks %d to %d"
-                % (place.rank, worker, first, first + nproc - 1)
-            )
+        fits = first <= place.rank < first + nproc
+        if fits and place.world in (None, expected):
+            continue
+        in_all = place.world or 0
+        if in_all in (0, expected):
+            # Every worker starts the whole world.
+            in_all = workers * (place.local_world or place.rank + 1)
+        return _TOO_MANY % (in_all, workers, nproc, expected) + ("" if place.injected else _REPLACED)
     return None
 
 

@@ -46,6 +46,7 @@ class RankTree:
         self._status: Optional[int] = None
         self._found: Dict[int, kernel.Process] = {}
         self._news = False
+        self._said_replaced = False
         self._first_failed_at = float("inf")
         self.output = RankOutput(self._log, options.nproc + 1)
         self.ranks: List[Rank] = []
@@ -132,6 +133,7 @@ class RankTree:
         if wrong is None:
             for entry in heads:
                 self._take_in(entry, places[entry.pid])
+                self._say_if_replaced(places[entry.pid])
             self._take_in_writers({entry.pid: entry for entry in below})
         self.settle(table, now)
         return wrong
@@ -199,6 +201,11 @@ class RankTree:
         if not watched:
             self._exits.add(entry)
         self._news = True
+
+    def _say_if_replaced(self, place: RankPlace) -> None:
+        if not place.injected and not self._said_replaced:
+            self._said_replaced = True
+            say(launcher_lines.REPLACED)
 
     def _take_in_writers(self, below: Mapping[int, kernel.Process]) -> None:
         """Ranks that were forked after their launcher had begun show its variables, but beat into their own files."""

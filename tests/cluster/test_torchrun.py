@@ -47,7 +47,7 @@ RAISING = f"""
 set -e
 sed 's/^        optimizer.step()/&\\n        if rank == 3 and step == 12: raise ValueError("bad batch")/' train.py \\
   > /checkpoints/raising.py
-PYTHONPATH=/code exec {" ".join(TORCHRUN)} /checkpoints/raising.py
+PYTHONPATH=/code:$PYTHONPATH exec {" ".join(TORCHRUN)} /checkpoints/raising.py
 """
 
 
@@ -126,8 +126,8 @@ def test_what_torchrun_is_told_gives_way_and_a_line_says_so(jobs: dict[str, Job]
     job.wait_state("Succeeded", timeout=SECONDS)
     said = job.cluster.kubectl("-n", job.namespace, "logs", job.pods()[0]["metadata"]["name"], "-c", "train")
     assert (
-        "hedgerow: torchrun: --nnodes=1 --standalone --nproc_per_node=4 --max_restarts=3 give way to what the job says: "
-        "2 workers of 2 ranks" in said
+        "hedgerow: torchrun: --nnodes=1 --standalone --nproc_per_node=4 --max_restarts=3 give way to what the job "
+        "says: 2 workers of 2 ranks" in said
     )
 
 

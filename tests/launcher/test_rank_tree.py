@@ -197,7 +197,7 @@ def test_more_ranks_than_the_job_has_end_it_with_both_numbers(
     launch("bash", str(script), HEDGEROW_NPROC="2", HEDGEROW_PROCESSES="PerWorker")
     report = operator.wait_for(stopped)
     assert report.ranks[-1].exit_code == 127
-    assert "starts a world of 3 ranks where workers x ranksPerWorker is 1 x 2 = 2" in report.ranks[-1].output_tail[0]
+    assert "starts 3 ranks in all where workers x ranksPerWorker is 1 x 2 = 2" in report.ranks[-1].output_tail[0]
 
 
 def test_a_command_that_starts_ranks_and_is_started_for_each_rank_is_told_the_way_out(
@@ -213,6 +213,19 @@ def test_a_command_that_starts_ranks_and_is_started_for_each_rank_is_told_the_wa
     assert report.ranks[-1].exit_code == 127
     assert "4 in all, where workers x ranksPerWorker is 1 x 2 = 2; write processes: PerWorker" in said
     assert f"hedgerow: {said}" in launcher.err
+
+
+def test_ranks_whose_script_replaces_our_variable_are_found_all_the_same_and_a_line_says_what_is_lost(
+    launch: Launch, operator: OperatorDouble, tmp_path: Path
+) -> None:
+    (tmp_path / "train.py").write_text("import time\nprint('hello', flush=True)\ntime.sleep(60)\n")
+    script = tmp_path / "train.sh"
+    script.write_text(f"export PYTHONPATH=/code\n{sys.executable} {STARTER} {tmp_path}/train.py\n")
+    operator.command(begin())
+    launcher = launch("bash", str(script), HEDGEROW_NPROC="2", HEDGEROW_PROCESSES="PerWorker")
+    report = operator.wait_for(lambda r: len(pids(r)) == 2)
+    assert all(alive(pid) for pid in pids(report))
+    assert "write PYTHONPATH=DIRECTORY:$PYTHONPATH" in wait_until(lambda: "PYTHONPATH" in launcher.err and launcher.err)
 
 
 def test_output_that_the_script_sends_to_a_file_stays_there(

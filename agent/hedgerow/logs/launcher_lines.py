@@ -12,6 +12,10 @@ STARTS = "attempt %d starts%s"
 STOPPED = "attempt %d is stopped%s"
 RANK_ENDED = "rank %d ended with exit code %d"
 COMMAND_ENDED = "the command that starts the ranks ended with exit code %d"
+REPLACED = (
+    "the ranks are started with another PYTHONPATH, so that only their output tells progress, and no stacks come; "
+    "write PYTHONPATH=DIRECTORY:$PYTHONPATH"
+)
 CANNOT_START = "%r cannot be started: %s"
 ALL_ENDED = "every process of attempt %d has ended here"
 FENCED = "nobody has confirmed attempt %d for too long; its ranks are killed"

@@ -18,13 +18,21 @@ def test_ranks_that_fit_are_no_misfit() -> None:
 def test_a_command_that_makes_a_world_of_its_own_is_told_both_numbers() -> None:
     said = under_one_command([launched(0, 8)], worker=0, workers=2, nproc=2)
     assert said is not None
-    assert said.startswith("the command starts a world of 8 ranks where workers x ranksPerWorker is 2 x 2 = 4; ")
+    assert said.startswith("the command starts 8 ranks in all where workers x ranksPerWorker is 2 x 2 = 4; ")
 
 
-def test_a_rank_that_belongs_to_another_worker_is_told() -> None:
-    said = under_one_command([launched(0, 4)], worker=1, workers=2, nproc=2)
+def test_a_command_that_starts_the_whole_world_at_each_worker_is_told_both_numbers() -> None:
+    said = under_one_command([launched(0, 4, 4)], worker=1, workers=2, nproc=2)
     assert said is not None
-    assert said.endswith("rank 0 was started at worker 1, which has ranks 2 to 3")
+    assert said.startswith("the command starts 8 ranks in all where workers x ranksPerWorker is 2 x 2 = 4; ")
+    assert "PYTHONPATH" not in said
+
+
+def test_a_script_that_replaces_the_variable_we_work_by_is_told_so() -> None:
+    place = RankPlace(0, 8, 4, launched=True, injected=False)
+    said = under_one_command([place], worker=0, workers=2, nproc=2)
+    assert said is not None
+    assert said.endswith("write PYTHONPATH=DIRECTORY:$PYTHONPATH")
 
 
 def test_torchrun_started_once_for_each_rank_is_told_how_many_ranks_that_makes() -> None:
