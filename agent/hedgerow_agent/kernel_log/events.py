@@ -37,8 +37,6 @@ class Events:
 
     def add(self, message: GpuMessage, at: float) -> None:
         """Take a message that the kernel wrote at this time (CLOCK_BOOTTIME)."""
-        if message.kind == EVENT_XID and message.code == xid_codes.RECOVERY_CHANGED:
-            self._note_recovery(message, at)
         key = (message.kind, message.pci, message.code)
         known = self._events.get(key)
         if known is not None and not known.recovered:
@@ -46,6 +44,8 @@ class Events:
         else:
             self._events[key] = _Event(message, _meaning(message), at, at)
         self._events.move_to_end(key)
+        if message.kind == EVENT_XID and message.code == xid_codes.RECOVERY_CHANGED:
+            self._note_recovery(message, at)
         self._forget()
 
     def driver_loaded(self, at: float) -> None:

@@ -11,8 +11,8 @@ _MAX_MESSAGE = 300
 
 # priority,sequence,microseconds,flags[,more];text (Documentation/ABI/testing/dev-kmsg)
 _KMSG = re.compile(r"^(\d+),(\d+),(\d+),[^;]{0,80};(.*)$", re.DOTALL)
-# [  123.456789] text, also after what syslog or the journal put before it
-_DMESG = re.compile(r"^(?:[^\[\]]{0,200} )?\[\s*(\d+\.\d+)\] (.*)$", re.DOTALL)
+# [  123.456789] text, also after what syslog puts before it, and with the name that the journal puts there
+_DMESG = re.compile(r"^(?:[^\[\]]{0,200} )?\[\s*(\d+\.\d+)\] (?:kernel: )?(.*)$", re.DOTALL)
 # [Sun Feb 23 16:24:18 2025] text (dmesg -T), whose time is of the wall
 _DMESG_WALL = re.compile(r"^\[\w{3} \w{3} +\d+ [\d:]{8} \d{4}\] (.*)$", re.DOTALL)
 _SYSLOG = re.compile(r"^(?:\w{3} +\d+ [\d:]{8}|\d{4}-\d\d-\d\dT\S+) \S+ kernel: (.*)$", re.DOTALL)
