@@ -36,10 +36,12 @@ for step in range(1, int(os.environ["STEPS"]) + 1):
 class Terminal:
     """A program on a terminal of its own. shown: everything that it has written there."""
 
-    def __init__(self, folder: Path, env: dict[str, str], *words: str) -> None:
+    def __init__(self, folder: Path, env: dict[str, str], words: tuple[str, ...], stdout: Path | None) -> None:
         self.pid, self._master = pty.fork()
         if self.pid == 0:  # the child is the leader of a session whose terminal this is, as after a login
             os.chdir(folder)
+            if stdout is not None:
+                os.dup2(os.open(stdout, os.O_WRONLY | os.O_CREAT), 1)
             os.execve(words[0], words, {**os.environ, **env})
         self.shown = ""
 
@@ -101,9 +103,9 @@ class OneBox:
         """Variables for everything that is started from now on."""
         self._env.update(env)
 
-    def terminal(self, *words: str) -> Terminal:
-        """``hedgerow WORDS`` on a terminal."""
-        terminal = Terminal(self.folder, self._env, *HEDGEROW, *words)
+    def terminal(self, *words: str, stdout: Path | None = None) -> Terminal:
+        """``hedgerow WORDS`` on a terminal; stdout: a file that its standard output goes to instead."""
+        terminal = Terminal(self.folder, self._env, (*HEDGEROW, *words), stdout)
         self._terminals.append(terminal)
         return terminal
 

@@ -154,3 +154,22 @@ def test_nohup_is_left_to_do_what_it_does(box: OneBox) -> None:
     output, _ = run.communicate(timeout=30)
     assert "the terminal is gone" not in output
     assert "default/train is stopped" in output
+
+
+def test_a_terminal_that_nobody_reads_holds_nothing_up(box: OneBox) -> None:
+    box.set(STEPS="150", HANG_RANK="1")
+    box.terminal("local", "--nproc", "2", "-o", "wide", *TRAIN)  # a broken connection that nobody has noticed yet
+    box.until(lambda: bool(box.paths.objects()) and is_true(box.job().status.conditions, SUCCEEDED), seconds=120)
+    assert box.job().status.restarts == 1
+    box.until(lambda: box.supervisor() is None)
+
+
+def test_output_to_a_file_goes_on_when_the_terminal_is_gone(box: OneBox) -> None:
+    box.set(STEPS="60")
+    told = box.folder / "told.json"
+    terminal = box.terminal("local", "-o", "json", *TRAIN, stdout=told)
+    box.until(lambda: told.exists() and '"state":"Running"' in told.read_text())
+    terminal.hang_up()
+    assert terminal.wait() == 0
+    assert json.loads(told.read_text().splitlines()[-1])["status"]["state"] == "Succeeded"
+    assert "default/train succeeded" in box.log()

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 _READY = "\n"
-_STREAMS = (0, 1, 2)
+STREAMS = (0, 1, 2)
 _LOG_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
@@ -37,7 +37,7 @@ def in_background(work: Callable[[Callable[[], None]], int]) -> int:
 
 def _worked(work: Callable[[Callable[[], None]], int], writes: int) -> int:
     os.setsid()
-    to_file(Path(os.devnull))
+    to_file(Path(os.devnull), STREAMS)
 
     with os.fdopen(writes, "w") as answer:
 
@@ -54,15 +54,20 @@ def _worked(work: Callable[[Callable[[], None]], int], writes: int) -> int:
             return error.exit_code
 
 
-def to_file(path: Path) -> None:
-    """From now on this process reads nothing, and everything that it prints is appended to a file (if it can be)."""
+def terminal_streams() -> tuple[int, ...]:
+    """Those of the standard streams that are a terminal now; one that is gone can no longer be told from a file."""
+    return tuple(stream for stream in STREAMS if os.isatty(stream))
+
+
+def to_file(path: Path, streams: tuple[int, ...]) -> None:
+    """From now on these streams read nothing, and append what is printed to a file (if it can be written)."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     try:
         target = os.open(path, _LOG_FLAGS, 0o644)
     except OSError:
         target = os.dup(nowhere)
-    for stream, source in zip(_STREAMS, (nowhere, target, target), strict=True):
-        os.dup2(source, stream)
+    for stream in streams:
+        os.dup2(target if stream else nowhere, stream)
     os.close(nowhere)
     os.close(target)
 

@@ -35,6 +35,7 @@ from hedgerow_operator.cli.views.silent import Silent
 from hedgerow_operator.cli.views.table import Table
 
 DEFAULT_STATE = Path(".hedgerow")
+NOTIFY_VARIABLE = "HEDGEROW_NOTIFY"
 
 
 class Telling(Struct, frozen=True, kw_only=True):
@@ -48,7 +49,8 @@ class Telling(Struct, frozen=True, kw_only=True):
     def options(self) -> list[str]:
         """The same as words of a command line; the URL is a secret and only hinted at."""
         words = ["-o", self.output] if self.output else []
-        words += ["--notify", "URL"] if self.notify else []
+        # It may be set by the variable, which is still there then.
+        words += ["--notify", "URL"] if self.notify and self.notify != os.environ.get(NOTIFY_VARIABLE) else []
         words += ["--notify-format", self.notify_format] if self.notify_format else []
         return words + (["--detach"] if self.detach else [])
 
@@ -125,21 +127,21 @@ async def _run(
     ready: Callable[[], None],
 ) -> int:
     views = [shown, Lines(time.time, lambda text: background.append(paths.news, text)), LiveFile(paths, time.monotonic)]
+    streams = background.STREAMS if telling.detach else background.terminal_streams()
     if telling.detach:
-        background.to_file(paths.news)
+        background.to_file(paths.news, streams)
     async with contextlib.AsyncExitStack() as stack:
         if telling.notify is not None:
-            webhook = await stack.enter_async_context(
-                Webhook(telling.notify, lambda sentence: all_views.note(sentence))
-            )
+            webhook = Webhook(telling.notify, lambda sentence: all_views.note(sentence))
+            await stack.enter_async_context(webhook)
             shape = telling.notify_format or format_of(telling.notify)
             views.append(Notices(webhook.send, shape, time.time))
         all_views = Several(*views)
 
         def hung_up() -> None:
-            all_views.drop(shown)
-            background.to_file(paths.news)
-            all_views.note("the terminal is gone, the run goes on in the background")
+            background.to_file(paths.news, streams)
+            if sys.stdout.fileno() in streams and all_views.drop(shown):
+                all_views.note("the terminal is gone, the run goes on in the background")
 
         return await Session(paths, lock, all_views, again, ready, hung_up).run(jobs)
 

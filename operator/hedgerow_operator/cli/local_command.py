@@ -67,6 +67,10 @@ def local(
     from hedgerow_operator.cli.local import Telling, run_manifests
     from hedgerow_operator.cli.one_box import run_command
 
+    if detach and output:
+        raise click.ClickException("--detach shows nothing here; leave -o out, or look later with hedgerow ps -o json")
+    if notify_format and not notify:
+        raise click.ClickException("--notify-format needs an address to notify; give one with --notify URL")
     if bool(command) == (manifests is not None):
         raise click.ClickException(
             "write either -f FILE_OR_DIR with TrainingJobs, or a command: hedgerow local -- python train.py"

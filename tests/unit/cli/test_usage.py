@@ -22,6 +22,14 @@ MISTYPED = {
         ["local", "--notify", "hooks.slack.com/services/T1/B2/secret", "--", "true"],
         "hedgerow: --notify: this is no address that messages can be sent to",
     ),
+    "a view of what is not shown": (
+        ["local", "--detach", "-o", "json", "--", "true"],
+        "hedgerow: --detach shows nothing here; leave -o out",
+    ),
+    "a shape of what is not sent": (
+        ["local", "--notify-format", "slack", "--", "true"],
+        "hedgerow: --notify-format needs an address to notify",
+    ),
     "a name that is no name": (["local", "--name", "A_b", "--", "true"], "hedgerow: command line: metadata.name: "),
     "a folder without jobs": (
         ["ps", "--state-dir", "/nowhere/at/all"],

@@ -65,9 +65,9 @@ class Webhook:
         try:
             await asyncio.wait_for(self._idle.wait(), _CLOSING_SECONDS)
         except TimeoutError:
-            self._note(
-                f"{len(self._waiting)} messages to {self._host} could not be delivered before the end of the run"
-            )
+            count = len(self._waiting)
+            some = f"{count} messages" if count > 1 else "a message"
+            self._note(f"{some} to {self._host} could not be delivered before the end of the run")
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):

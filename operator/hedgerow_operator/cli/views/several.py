@@ -11,9 +11,11 @@ class Several:
     def __init__(self, *views: View) -> None:
         self._views = list(views)
 
-    def drop(self, view: View) -> None:
-        """Show nothing more to this one."""
+    def drop(self, view: View) -> bool:
+        """Show nothing more to this one; whether it was shown anything until now."""
+        count = len(self._views)
         self._views = [other for other in self._views if other is not view]
+        return len(self._views) < count
 
     def changed(self, job: TrainingJob) -> None:
         """See View."""
