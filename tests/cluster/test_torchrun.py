@@ -21,12 +21,14 @@ from tests.cluster.scenario.manifests import (
     spread_over_nodes,
     wrapped_container,
 )
-from tests.cluster.scenario.operators import InstalledOperator
+from tests.cluster.scenario.operators import NODE, InstalledOperator
 from tests.cluster.scenario.places import restricted_namespace
 from tests.cluster.scenario.ranks import AttemptWatch
 from tests.cluster.testbed.cluster import Cluster
+from tests.cluster.testbed.images import PYTORCH_IMAGE
 
 SECONDS = 240
+FIRST_EPHEMERAL_PORT = 32768
 # Debian's torch 1.13 cannot read "no redirection" on Python 3.11; a mapping that names no rank here says the same.
 NO_REDIRECTION = ["--redirects=9:1", "--tee=9:1"]
 TORCHRUN = [
@@ -75,6 +77,31 @@ def jobs(cluster: Cluster, operator: InstalledOperator, watch: AttemptWatch) -> 
             ),
             "raises": Job.apply(cluster, namespace, torchrun("raises", ["bash", "-c", RAISING], NO_FAULTS)),
         }
+
+
+@pytest.fixture(scope="module")
+def pair(cluster: Cluster, jobs: dict[str, Job]) -> Iterator[tuple[Job, Job]]:
+    """Two jobs on the network of one node, whose ranks say at which port they meet."""
+    del jobs  # begin first
+    script = "import os, time; print('port', os.environ['MASTER_PORT'], flush=True); time.sleep(20)"
+    command = ["bash", "-c", f'echo "{script}" > /tmp/meet.py && {" ".join(TORCHRUN)} /tmp/meet.py']
+    container = {"name": "train", "image": PYTORCH_IMAGE, "imagePullPolicy": "Never", "command": command}
+    pod = {"hostNetwork": True, "nodeSelector": {"kubernetes.io/hostname": NODE}, "containers": [container]}
+    with cluster.namespace("wide") as namespace:
+        left, right = (
+            Job.apply(
+                cluster,
+                namespace,
+                {
+                    "apiVersion": "hedgerow.dev/v1alpha1",
+                    "kind": "TrainingJob",
+                    "metadata": {"name": name},
+                    "spec": {"workers": 1, "ranksPerWorker": 2, "kubernetes": {"template": {"spec": pod}}},
+                },
+            )
+            for name in ("left", "right")
+        )
+        yield left, right
 
 
 def agents(job: Job) -> list[int]:
@@ -137,3 +164,16 @@ def test_of_ranks_that_torchrun_ends_after_an_exception_the_first_is_named(jobs:
     assert [entry["ranks"] for entry in status["history"]] == [[3], [3]], job.story()
     assert "rank 3 exited with code 1 at step 12: ValueError: bad batch" in status["history"][0]["message"]
     assert job.condition("Failed")["reason"] == "ApplicationFault"
+
+
+def test_two_jobs_on_the_network_of_one_node_meet_at_ports_of_their_own(pair: tuple[Job, Job]) -> None:
+    ports = []
+    for job in pair:
+        status = job.wait_state("Succeeded", timeout=SECONDS)
+        assert status["restarts"] == 0, job.story()
+        (pod,) = job.pods()
+        said = job.cluster.kubectl("-n", job.namespace, "logs", pod["metadata"]["name"], "-c", "train")
+        (port,) = {int(line.split()[1]) for line in said.splitlines() if line.startswith("port ")}
+        ports.append(port)
+    assert len(set(ports)) == 2
+    assert max(ports) < FIRST_EPHEMERAL_PORT

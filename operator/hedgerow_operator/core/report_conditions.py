@@ -29,7 +29,10 @@ from hedgerow_operator.core.verdict import Kind, Verdict
 
 # A pod that runs this long without any report is cut off, not slow.
 NO_REPORTS_SECONDS = 60.0
-NO_REPORTS_CAUSES = "usual causes: a network policy that forbids it, a proxy, a wrong chart value reportURL"
+NO_REPORTS_CAUSES = (
+    "usual causes: a network policy that forbids egress to the operator or ingress at it, a service mesh whose proxy "
+    "refuses it, a wrong chart value reportURL"
+)
 BLIND = "the place where the workers run cannot be asked; nothing is done meanwhile"
 
 Said = tuple[str, str, str]  # status, reason, message
