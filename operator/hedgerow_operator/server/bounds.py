@@ -22,8 +22,7 @@ _SECONDS_OF_COMMUNICATION = ("seconds_per_step", "share", "age")
 # Nearly every report fits, and thousands come a second: the sentences are looked for only once a number does not fit.
 _counts_of_report = attrgetter(*_OF_REPORT)
 _counts_of_rank = attrgetter(*_OF_RANK)
-_seconds_of_rank = attrgetter(*_SECONDS_OF_RANK)
-_seconds_of_activity = attrgetter(*_SECONDS_OF_ACTIVITY)
+_seconds_of_rank = attrgetter(*_SECONDS_OF_RANK, *(f"activity.{name}" for name in _SECONDS_OF_ACTIVITY))
 _seconds_of_communication = attrgetter(*_SECONDS_OF_COMMUNICATION)
 
 
@@ -51,7 +50,6 @@ def _rank_fits(rank: RankReport) -> bool:
         and rank.collectives is None
         and _smaller(_counts_of_rank(rank))
         and _within(_seconds_of_rank(rank))
-        and _within(_seconds_of_activity(rank.activity))
         and (told is None or _within(_seconds_of_communication(told)))
     )
 

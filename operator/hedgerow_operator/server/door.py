@@ -27,7 +27,6 @@ MOST_UNPROVEN = 4096
 _LONGEST_HEAD = 8 * 1024
 _MOST_UNREAD_ANSWERS = 64 * 1024
 _HEAD = re.compile(rb"POST (/[a-z0-9/-]+) HTTP/1\.1\r\n((?:[A-Za-z-]+:[ \t]*[ -~\t]*\r\n)+)\r\n")
-_FIELD = re.compile(r"([A-Za-z-]+):[ \t]*(.*?)[ \t]*\r\n")
 _KNOWN = frozenset(
     {"host", "authorization", "content-length", "content-type", "connection", "accept", "accept-encoding", "user-agent"}
 )
@@ -55,11 +54,13 @@ def plain_head(data: bytes) -> Head | None:
     if found is None:
         return None
     path, lines = found.group(1).decode(), found.group(2).decode()
-    names_and_values = _FIELD.findall(lines)
-    fields = {name.lower(): value for name, value in names_and_values}
+    fields = {}
+    for line in lines.splitlines():
+        name, _colon, value = line.partition(":")
+        fields[name.lower()] = value.strip()
     plain = (
         path in PATHS
-        and len(fields) == len(names_and_values)
+        and len(fields) == lines.count("\n")
         and fields.keys() <= _KNOWN
         and "host" in fields
         and _NUMBER.match(fields.get("content-length", ""))

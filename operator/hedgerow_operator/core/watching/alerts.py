@@ -44,9 +44,8 @@ class AlertWatch:
         self._step = -1
         self._told_at: float | None = None
 
-    def add(self, report: Report, now: float) -> None:
-        """One report."""
-        values = {rank.rank: value for rank in report.ranks if (value := metric(rank, self.spec.metric)) is not None}
+    def add(self, report: Report, values: dict[int, float], now: float) -> None:
+        """One report. values: of the alert's metric, by rank."""
         self.seen = self.seen or bool(values)
         if self._when.kind == ABSENT:
             self._absent(values, now, any(rank.beats for rank in report.ranks))
@@ -127,9 +126,15 @@ class AlertsWatch:
         """One report of the current attempt."""
         if self._training_since is None and any(rank.beats for rank in report.ranks):
             self._training_since = now
-        self._told.update(told(report.ranks))
+        if not all(watch.seen for watch in self._asked):
+            self._told.update(told(report.ranks))
+        values: dict[str, dict[int, float]] = {}
         for watch in self._watches:
-            watch.add(report, now)
+            name = watch.spec.metric
+            if name not in values:
+                found = ((rank.rank, metric(rank, name)) for rank in report.ranks)
+                values[name] = {rank: value for rank, value in found if value is not None}
+            watch.add(report, values[name], now)
 
     def signs(self, now: float) -> list[Sign]:
         """What goes on, and which alerts watch for something that is never told."""

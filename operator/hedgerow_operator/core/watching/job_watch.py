@@ -16,7 +16,7 @@ from hedgerow_operator.core.watching.duration_sums import DurationSums
 from hedgerow_operator.core.watching.memory import MemoryWatch
 from hedgerow_operator.core.watching.pace import PaceWatch
 from hedgerow_operator.core.watching.pause_watch import PauseWatch
-from hedgerow_operator.core.watching.signs import Signs
+from hedgerow_operator.core.watching.signs import Sign, Signs
 
 # Launchers report every few seconds; the pace of the gang is looked at once all have.
 ROUND_SECONDS = 4.0
@@ -65,7 +65,7 @@ class JobWatch:
         self._round[report.worker] = seen
         if self._round_is_over(now):
             self._end_round(now)
-        names = frozenset(sign.name for sign in self.signs(now).signs)
+        names = frozenset([sign.name for sign in self._signs(now)])
         changed, self._names = names != self._names, names
         return changed
 
@@ -76,9 +76,15 @@ class JobWatch:
         known = Signs(durations=self._durations.total, pauses=self._pauses.pauses)
         if not self._rounds:
             return known
-        signs = (*self._pace.signs(), *self._memory.signs(), *self._alerts.signs(now))
+        signs = self._signs(now)
         judged = self._pace.judged() | self._memory.judged() | self._alerts.judged()
         return msgspec.structs.replace(known, signs=signs, judged=judged, baseline=self._pace.baseline)
+
+    def _signs(self, now: float) -> tuple[Sign, ...]:
+        """Asked with every report: nothing here may count over all workers."""
+        if not self._rounds:
+            return ()
+        return (*self._pace.signs(), *self._memory.signs(), *self._alerts.signs(now))
 
     def _known(self) -> Phases:
         return merge((self._past, self._durations.total))

@@ -77,6 +77,7 @@ class MemoryWatch:
 
     def __init__(self) -> None:
         self._workers: dict[int, WorkerMemory] = {}
+        self._due: dict[int, WorkerMemory] = {}
 
     def judged(self) -> frozenset[str]:
         """The name, once all workers that have a limit are known well enough."""
@@ -86,11 +87,16 @@ class MemoryWatch:
     def add(self, worker: int, now: float, seen: Digest) -> None:
         """One report of one worker."""
         if seen.memory and seen.memory_limit is not None:
-            self._workers.setdefault(worker, WorkerMemory()).add(now, seen)
+            memory = self._workers.setdefault(worker, WorkerMemory())
+            memory.add(now, seen)
+            if memory.reached is not None:
+                self._due[worker] = memory
+            else:
+                self._due.pop(worker, None)
 
     def signs(self) -> list[Sign]:
         """At most one."""
-        due = [memory for memory in self._workers.values() if memory.reached is not None]
+        due = self._due.values()
         if not due:
             return []
         first = min(due, key=lambda memory: memory.reached or 0.0)
