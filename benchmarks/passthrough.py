@@ -55,8 +55,10 @@ def started(command: list[str], launched: bool, ranks: int, source: str) -> Iter
             yield run
 
 
-def flood(line: str, ranks: int, source: str, megabytes: int, launched: bool) -> float:
-    """Megabytes a second, from the first byte to the last, of ranks that print ``line`` as fast as they can."""
+def flood(line: str, ranks: int, source: str, megabytes: int, launched: bool) -> tuple[float, float]:
+    """Megabytes a second, from the first byte to the last, of ranks that print ``line`` as fast as they can; and the
+    milliseconds of processor time for each megabyte that the launcher itself takes, or the one command.
+    """
     with tempfile.NamedTemporaryFile() as file:
         amount = MEBIBYTE // (len(line) + 1)
         for _ in range(max(1, megabytes // ranks)):
@@ -67,13 +69,15 @@ def flood(line: str, ranks: int, source: str, megabytes: int, launched: bool) ->
         with started(["cat", file.name] if launched else alone, launched, ranks, source) as run:
             assert run.stdout is not None
             passed = len(run.stdout.read(1))
-            began = time.perf_counter()
+            began, before, used = time.perf_counter(), _ticks(run.pid), 0
             while data := run.stdout.read(MEBIBYTE):
                 passed += len(data)
+                if passed < expected:
+                    used = _ticks(run.pid) - before
             seconds = time.perf_counter() - began
     if passed != expected:
         raise SystemExit(f"only {passed} of {expected} bytes came through")
-    return passed / 1e6 / seconds
+    return passed / 1e6 / seconds, 1000 * used / TICKS / (passed / 1e6)
 
 
 def latencies(launched: bool, seconds: float) -> list[float]:
@@ -110,12 +114,19 @@ def main() -> None:
     quick = "--quick" in sys.argv
     figures = {}
     for name, (line, ranks, source) in FLOODS.items():
-        megabytes, turns = (100, 3) if quick else (500, 7)
+        megabytes, turns = (60, 3) if quick else (500, 7)
         pairs = [[flood(line, ranks, source, megabytes, launched) for launched in (True, False)] for _ in range(turns)]
-        passed_on, alone = (statistics.median(rates) for rates in zip(*pairs, strict=True))
+        (passed_on, cost), (alone, _cost) = (
+            (statistics.median(rate for rate, _ in of), statistics.median(cost for _, cost in of))
+            for of in zip(*pairs, strict=True)
+        )
         figures[f"{name}_megabytes_per_second"] = round(passed_on, 1)
         figures[f"{name}_of_a_bare_pipe"] = round(passed_on / alone, 3)
-        print(f"{name.replace('_', ' '):28} {passed_on:8.1f} MB/s, a bare pipe {alone:8.1f} MB/s")
+        figures[f"{name}_processor_milliseconds_per_megabyte"] = round(cost, 2)
+        print(
+            f"{name.replace('_', ' '):28} {passed_on:8.1f} MB/s, a bare pipe {alone:8.1f} MB/s; "
+            f"{cost:.2f} ms of processor time for a megabyte"
+        )
     seconds = 2.0 if quick else 20.0
     bare, passed = latencies(False, seconds), latencies(True, seconds)
     for name, share in (("median", 0.5), ("p99", 0.99)):
