@@ -5,6 +5,7 @@ from typing import Any
 
 from hedgerow_agent.devices.base import (
     Device,
+    Gone,
     Identity,
     Instance,
     Missing,
@@ -75,9 +76,11 @@ class NvmlSource:
     def _device(self, index: int) -> Device | Missing:
         try:
             handle = self._nvml.nvmlDeviceGetHandleByIndex(index)
+            return NvmlDevice(self._nvml, handle, index)
         except self._nvml.NVMLError as error:
             return Missing(index, str(error))
-        return NvmlDevice(self._nvml, handle, index)
+        except Gone as error:
+            return Missing(index, str(error))
 
     def _library(self) -> Any:
         if self._nvml is None:
@@ -99,7 +102,7 @@ class NvmlDevice:
         self.identity = Identity(
             index=index,
             uuid=calls.ask("nvmlDeviceGetUUID") or "",
-            pci=pci_address(pci.busId.decode()) if pci is not None else "",
+            pci=pci_address(_word(pci.busId)) if pci is not None else "",
             name=calls.ask("nvmlDeviceGetName") or "",
             serial=calls.ask("nvmlDeviceGetSerial") or "",
         )
@@ -238,6 +241,11 @@ class NvmlDevice:
     def _each(self, unit: float, **wanted: tuple[Any, ...]) -> Values:
         found = {name: self._calls.ask(*call) for name, call in wanted.items()}
         return {name: value * unit for name, value in found.items() if value is not None}
+
+
+def _word(text: Any) -> str:
+    """Text of a structure: versions of pynvml give it as bytes or as str."""
+    return text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
 
 
 def _process(one: Any) -> Process:

@@ -87,6 +87,11 @@ class Calls:
         found = self.ask("nvmlDeviceGetFieldValues", list(wanted))
         if found is None:
             return [None] * len(wanted)
+        # The call always succeeds: each field has an answer, or a reason why not, of its own.
+        self._answered -= all(one.nvmlReturn != 0 for one in found)
+        self._unknown += any(one.nvmlReturn == _UNKNOWN for one in found)
+        if any(one.nvmlReturn == _LOST for one in found):
+            raise Gone("GPU is lost")
         return [_number(one) for one in found]
 
     def sram_threshold_exceeded(self) -> float | None:
@@ -106,8 +111,6 @@ class Calls:
             raise unavailable(error) from None
         self.reset_required = self.reset_required or error.value == _RESET_REQUIRED
         self._unknown += error.value == _UNKNOWN
-        # An answer all the same: the GPU is there, and says that it has no such thing.
-        self._answered += error.value not in (_UNKNOWN, 13)
 
 
 def _number(field: Any) -> float | None:
