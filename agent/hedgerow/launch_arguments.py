@@ -91,8 +91,6 @@ KINDS = {
     "deepspeed": (_DEEPSPEED, 0),
     "deepspeed.launcher.runner": (_DEEPSPEED, 0),
 }
-# python3 -X dev -u -m torch.distributed.run
-_FIRST_WORDS = 8
 
 
 def apply() -> None:
@@ -147,17 +145,6 @@ def without_ours(kind: Kind, arguments: Sequence[str]) -> Tuple[List[str], List[
     return kept + list(arguments[at:]), gone
 
 
-def giving_way(command: Sequence[str]) -> Tuple[str, List[str]]:
-    """The launcher of ranks that this command names, and what of its options the job decides; empty: there is none."""
-    for at, word in enumerate(command[:_FIRST_WORDS]):
-        kind, own = _BY_NAME.get(word if command[at - 1] == "-m" else os.path.basename(word), (None, 0))
-        if kind is not None and (not own or list(command[at + 1 : at + 1 + own]) == ["launch"]):
-            return kind.name, without_ours(kind, command[at + 1 + own :])[1]
-        if word.endswith(".py"):
-            break
-    return "", []
-
-
 def ours(kind: Kind, world: World) -> List[str]:
     """The options that the job gives; torchrun takes them from the PET_* variables."""
     if kind is _ACCELERATE:
@@ -190,7 +177,9 @@ def _words(options: Mapping[str, object]) -> List[str]:
 
 
 def _option(word: str) -> Tuple[str, bool]:
-    name, equals, _value = word.lstrip("-").partition("=")
+    if not word.startswith("--"):
+        return word[1], len(word) > 2
+    name, equals, _value = word[2:].partition("=")
     return name.replace("-", "_"), bool(equals)
 
 

@@ -70,6 +70,9 @@ class RankTree:
             recorders.follow(rank.recorder)
             pump.add(rank.output, whole_lines=options.nproc > 1)
             self.ranks.append(rank)
+        if options.workers * options.nproc == 1:
+            # Launchers start a lone rank without saying which one it is.
+            variables.update(self.ranks[0].files.variables())
         pump.add(self.output, whole_lines=options.nproc > 1)
         self._recorders = recorders
         self._exits.start()

@@ -259,6 +259,18 @@ def test_lines_tell_progress_where_no_rank_beats(launch: Launch, operator: Opera
     assert [rank.source for rank in report.ranks] == [None, "Log"]
 
 
+def test_a_lone_rank_that_is_not_told_its_number_is_found_by_its_beats(
+    launch: Launch, operator: OperatorDouble, tmp_path: Path
+) -> None:
+    (tmp_path / "train.py").write_text("import hedgerow, time\nhedgerow.beat(step=7)\ntime.sleep(60)\n")
+    operator.deadlines = {wire.PHASE_FIRST_STEP: 0.5}
+    operator.command(begin())
+    launch("bash", "-c", f"{sys.executable} {tmp_path}/train.py; exit 0", HEDGEROW_PROCESSES="PerWorker")
+    rank = operator.wait_for_rank(lambda rank: rank.stack is not None)
+    assert (rank.step, rank.source) == (7, "Library")
+    assert rank.pid is not None
+
+
 def test_without_an_operator_it_runs_to_the_commands_own_end(launch: Launch, command: tuple[str, ...]) -> None:
     launcher = launch(*command, reports=False, HEDGEROW_NPROC="2", FAILS="0")
     assert launcher.wait() == 1

@@ -123,8 +123,7 @@ def _shielded(action: Any) -> None:
         pass
 
 
-if not _RANKS or _OWN:
-    _shielded(_register_stacks)
+_shielded(_register_stacks)
 if _OWN:
     _shielded(_announce)
     _shielded(_separate_output)

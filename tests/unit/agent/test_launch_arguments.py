@@ -40,6 +40,13 @@ LINES: dict[str, tuple[str, World, str, str, str]] = {
         "train.py",
         "--standalone --max-restarts 3",
     ),
+    "torchrun with a short option and its value in one word": (
+        "torchrun",
+        ONE,
+        "-t3 -r 1 -m train --nnodes 2",
+        "-t3 -r 1 -m train --nnodes 2",
+        "",
+    ),
     "accelerate as in axolotl": (
         "accelerate-launch",
         ONE,
