@@ -52,3 +52,10 @@ def test_a_launcher_inherits_no_orders_of_another_and_no_python_settings(tmp_pat
     assert job.spec.local is not None
     words = command_line(job.spec.local, tmp_path / "hedgerow.pyz", tmp_path / "exit")
     assert words[5:8] == [sys.executable, "-E", str(tmp_path / "hedgerow.pyz")]
+
+
+def test_how_the_ranks_are_started_is_passed_on_only_where_it_is_said(tmp_path: Path) -> None:
+    paths = StatePaths(tmp_path)
+    said = launcher_environment(local_job(tmp_path, processes="PerWorker"), 1, 0, paths, {})
+    unsaid = launcher_environment(local_job(tmp_path), 1, 0, paths, {"HEDGEROW_PROCESSES": "PerRank"})
+    assert (said["HEDGEROW_PROCESSES"], "HEDGEROW_PROCESSES" in unsaid) == ("PerWorker", False)

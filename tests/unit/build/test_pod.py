@@ -44,6 +44,11 @@ def test_everything_that_hedgerow_does_not_need_passes_through_untouched() -> No
     assert spec["affinity"] == template["spec"]["affinity"]
 
 
+def test_how_the_ranks_are_started_is_passed_on_only_where_it_is_said() -> None:
+    assert environment(built(rich_template(), processes="PerWorker"))["HEDGEROW_PROCESSES"] == "PerWorker"
+    assert "HEDGEROW_PROCESSES" not in environment(built(rich_template()))
+
+
 def test_labels_and_annotations_are_added_to_those_of_the_user() -> None:
     metadata = built(rich_template())["metadata"]
     assert metadata["annotations"] == rich_template()["metadata"]["annotations"]
