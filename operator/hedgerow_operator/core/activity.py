@@ -23,12 +23,11 @@ class Computing(StrEnum):
     UNKNOWN = "Unknown"
 
 
-def computing(report: RankReport, deadline: float) -> Computing:
+def computing(activity: Activity, progress_age: float | None, deadline: float) -> Computing:
     """What the kernel and the stacks say of a rank whose phase has this deadline (seconds).
 
     A busy CPU alone proves nothing (NCCL waits busily), unless the stack moves. Bytes moving mean work.
     """
-    activity = report.activity
     if activity.process_state in STOPPED_STATES:
         return Computing.STOPPED
     if activity.io_idle_seconds is not None and activity.io_idle_seconds < ENOUGH_SECONDS:
@@ -36,7 +35,7 @@ def computing(report: RankReport, deadline: float) -> Computing:
     unchanged = activity.stack_unchanged_seconds
     if unchanged is not None and unchanged >= ENOUGH_SECONDS:
         return Computing.FROZEN
-    enough = max(ENOUGH_SECONDS, ENOUGH_SHARE * min(deadline, report.progress_age or 0.0))
+    enough = max(ENOUGH_SECONDS, ENOUGH_SHARE * min(deadline, progress_age or 0.0))
     if activity.idle_seconds is not None and activity.idle_seconds >= enough:
         return Computing.FROZEN
     return Computing.UNKNOWN if unchanged is None else Computing.ACTIVE

@@ -83,8 +83,10 @@ def _stacks_may_come(context: Context, verdict: Verdict, limits: Mapping[str, fl
         return False
     if verdict.still_seconds >= limits.get(verdict.phase, 0.0) + STACK_SECONDS:
         return False
-    named = frozenset(verdict.ranks)
-    return any(rank.report.stack is None for rank in context.gang.live if not named or rank.rank in named)
+    gang = context.gang
+    if len(gang.sums.places) == gang.sums.live:
+        return False
+    return any(rank.own.stack is None for rank in (gang.named(verdict.ranks) if verdict.ranks else gang.live))
 
 
 def _collectives_may_come(context: Context, verdict: Verdict) -> bool:
@@ -93,6 +95,8 @@ def _collectives_may_come(context: Context, verdict: Verdict) -> bool:
             context.deadlines.get(verdict.phase, 0.0) + 2 * STACK_SECONDS):
         return False
     gang = context.gang
+    if not gang.sums.records:
+        return False
     waited_for = frozenset(worker for worker in gang.fresh
                            if (report := gang.report(worker)) and (report.dump_age or 0.0) < STACK_SECONDS)
     return any(rank.worker in waited_for and rank.report.records

@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
+from typing import TypeVar
 
 from hedgerow_operator.core import phrases
 from hedgerow_operator.core.activity import surely_idle
@@ -13,6 +15,8 @@ from hedgerow_operator.core.rank_sums import RankSums
 
 __all__ = ["Culprit", "find_culprit", "where"]
 
+Group = TypeVar("Group")
+
 NOT_YET = "which rank is at fault cannot be told before it is seen where each of them stands"
 NOBODY = "all ranks stand at the same point: the fabric or the storage that they share is the first suspect"
 
@@ -20,14 +24,17 @@ NOBODY = "all ranks stand at the same point: the fabric or the storage that they
 def find_culprit(live: Sequence[RankView], silent_ranks: Sequence[int], sums: RankSums) -> Culprit:
     """The culprit among live ranks that all stand still; ``silent_ranks`` belong to launchers that are not heard.
 
-    sums: of all ranks; where they say that no rank can differ, thousands need not be compared.
+    sums: of all ranks; where they say that no rank can differ, thousands need not be compared. What is held back in a
+    pipe says nothing of who is ahead.
     """
     return (
         (_stopped(live) if sums.stopped else None)
-        or _by_reached(None if sums.even else _unequal(live), not_joined(live) if sums.recorded else None)
+        or _by_reached(
+            None if sums.even or sums.bursty else _unequal(live, sums), not_joined(live) if sums.recorded else None
+        )
         or _silent(silent_ranks)
         or (_other_phase(live) if len(sums.newest) > 1 else None)
-        or (_other_stack(live) if len(sums.places) == len(live) else None)
+        or (_other_stack(live, sums) if len(sums.places) == len(live) else None)
         or (nobody(live) if sums.recorded else None)
         or Culprit(why=NOBODY if len(sums.places) == len(live) else NOT_YET)
     )
@@ -48,7 +55,7 @@ def where(rank: RankView) -> str:
 
 
 def _stopped(live: Sequence[RankView]) -> Culprit | None:
-    stopped = [rank.rank for rank in live if rank.report.activity.process_state in STOPPED_STATES]
+    stopped = [rank.rank for rank in live if rank.own.activity.process_state in STOPPED_STATES]
     if not stopped or len(stopped) == len(live) > 1:
         return None
     return Culprit(
@@ -59,14 +66,9 @@ def _stopped(live: Sequence[RankView]) -> Culprit | None:
     )
 
 
-def _unequal(live: Sequence[RankView]) -> Culprit | None:
-    """Ranks that did not reach the step that others reached; decisive only if their process trees do nothing.
-
-    What is held back in a pipe says nothing of who is ahead.
-    """
-    if any(rank.report.bursty for rank in live):
-        return None
-    steps = [rank.report.step for rank in live]
+def _unequal(live: Sequence[RankView], sums: RankSums) -> Culprit | None:
+    """Ranks that did not reach the step that others reached; decisive only if their process trees do nothing."""
+    steps = [(rank.spoken or rank.own).step for rank in live]
     reached = [step for step in steps if step is not None]
     if not reached or (len(reached) == len(live) and min(reached) == max(reached)):
         return None
@@ -74,11 +76,12 @@ def _unequal(live: Sequence[RankView]) -> Culprit | None:
     lowest = -1 if len(reached) < len(live) else min(reached)
     behind = [rank for rank, step in zip(live, steps, strict=True) if (-1 if step is None else step) == lowest]
     ahead = [rank.rank for rank, step in zip(live, steps, strict=True) if step == furthest]
-    names = phrases.ranks(rank.rank for rank in behind)
+    names = phrases.ranks([rank.rank for rank in behind])
     return Culprit(
         ranks=tuple(rank.rank for rank in behind),
-        why=f"{names} never reached step {furthest}, which {phrases.ranks(ahead)} did and wait in" + _stands(behind),
-        decisive=all(surely_idle(rank.report) for rank in behind),
+        why=f"{names} never reached step {furthest}, which {phrases.ranks(ahead)} did and wait in"
+        + (_stands(behind) if sums.places else ""),
+        decisive=sums.idle or all(surely_idle(rank.report) for rank in behind),
     )
 
 
@@ -89,34 +92,34 @@ def _silent(silent_ranks: Sequence[int]) -> Culprit | None:
 
 
 def _other_phase(live: Sequence[RankView]) -> Culprit | None:
-    phase_of = {rank.rank: rank.report.phase for rank in live}
-    odd = _minority(phase_of)
-    if not odd:
+    phase_of = {rank.rank: rank.progress.phase for rank in live}
+    common = _of_most(Counter(phase_of.values()))
+    if common is None:
         return None
+    odd = tuple(sorted([rank for rank, phase in phase_of.items() if phase != common]))
     phases = ", ".join(sorted({phase_of[rank] for rank in odd}))
     return Culprit(ranks=odd, why=f"{phrases.ranks(odd)} stands in phase {phases}, the others do not")
 
 
-def _other_stack(live: Sequence[RankView]) -> Culprit | None:
-    places = [rank.place for rank in live]
-    if None in places:
+def _other_stack(live: Sequence[RankView], sums: RankSums) -> Culprit | None:
+    if sum(sums.functions.values()) < len(live):
         return None
-    odd = _minority(
-        {rank.rank: (frame.file, frame.function) for rank, frame in zip(live, places, strict=True) if frame}
+    common = _of_most(sums.functions)
+    if common is None:
+        return None
+    odd = tuple(
+        sorted([rank for rank, frame in sums.places.items() if frame and (frame.file, frame.function) != common])
     )
-    if not odd:
-        return None
     named = frozenset(odd)
     behind = [rank for rank in live if rank.rank in named]
     return Culprit(ranks=odd, why=f"the others stand elsewhere than {phrases.ranks(odd)}" + _stands(behind))
 
 
-def _minority(groups: Mapping[int, object]) -> tuple[int, ...]:
-    """Members outside the one group that more than half belong to; empty when there is no such group."""
-    common, amount = Counter(groups.values()).most_common(1)[0]
-    if amount == len(groups) or amount * 2 <= len(groups):
-        return ()
-    return tuple(sorted(member for member, group in groups.items() if group != common))
+def _of_most(amounts: Mapping[Group, int]) -> Group | None:
+    """The one group that more than half, and not all, belong to; None when there is no such group."""
+    common, amount = max(amounts.items(), key=itemgetter(1))
+    every = sum(amounts.values())
+    return common if every > amount > every - amount else None
 
 
 def _stands(behind: Sequence[RankView]) -> str:

@@ -1,7 +1,9 @@
 """What a rank's last words say: a fault of the training script, of the storage, or a consequence of another's end."""
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
+from operator import attrgetter
 
 from hedgerow.wire import RankReport
 from hedgerow_operator.core.fault_words import Fault, FaultKind, classify, exception_in
@@ -36,15 +38,27 @@ def first_exit(ranks: Sequence[RankView], together_seconds: float) -> RankView |
     others of its worker). A process may close its connections long before it ends, so one with a fault of its own that
     ends up to CAUSE_SECONDS later still went first.
     """
-    failed = sorted((rank for rank in ranks if rank.failed), key=lambda rank: -rank.exited_seconds)
+    failed = sorted([rank for rank in ranks if rank.failed], key=attrgetter("exited_seconds"), reverse=True)
     if not failed:
         return None
-    close = [rank for rank in failed if rank.exited_seconds >= failed[0].exited_seconds - together_seconds]
-    causes = [rank for rank in close if fault_of(rank.report).kind is not FaultKind.CONSEQUENCE] or [
-        rank for rank in failed
-        if rank.exited_seconds >= failed[0].exited_seconds - CAUSE_SECONDS and _of_its_own(rank.report)
-    ]
-    return min(causes, key=lambda rank: rank.report.exit_signal == signal.SIGTERM) if causes else failed[0]
+    first = failed[0].exited_seconds
+    close = takewhile(lambda rank: rank.exited_seconds >= first - together_seconds, failed)
+    later = takewhile(lambda rank: rank.exited_seconds >= first - CAUSE_SECONDS, failed)
+    return (
+        _not_told_to_end(rank for rank in close if not is_consequence(rank.own))
+        or _not_told_to_end(rank for rank in later if _of_its_own(rank.own))
+        or failed[0]
+    )
+
+
+def _not_told_to_end(causes: Iterable[RankView]) -> RankView | None:
+    """The first of them that nobody told to end, else the first."""
+    first = None
+    for rank in causes:
+        if rank.own.exit_signal != signal.SIGTERM:
+            return rank
+        first = first or rank
+    return first
 
 
 def is_consequence(report: RankReport) -> bool:
@@ -58,8 +72,15 @@ def _of_its_own(report: RankReport) -> bool:
 
 def same_on_all(ranks: Sequence[RankView], expected: int) -> str | None:
     """The application fault that every one of ``expected`` (two or more) ranks ended with, or None."""
-    if expected < 2 or len(ranks) < expected or not all(rank.failed for rank in ranks):
+    if expected < 2 or len(ranks) < expected:
         return None
-    faults = [fault_of(rank.report) for rank in ranks]
-    texts = {fault.text for fault in faults}
-    return texts.pop() if len(texts) == 1 and faults[0].kind is FaultKind.APPLICATION else None
+    tail, first = ranks[0].own.output_tail, fault_of(ranks[0].own)
+    if first.kind is not FaultKind.APPLICATION:
+        return None
+    # Most tails are equal to the letter: of thousands only the others are read.
+    alike = all(
+        rank.failed
+        and ((rank.own.exit_signal is None and rank.own.output_tail == tail) or fault_of(rank.own).text == first.text)
+        for rank in ranks
+    )
+    return first.text if alike else None

@@ -1,6 +1,6 @@
 """The gang of one attempt: what its launchers last said, joined with where their workers run."""
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from operator import attrgetter
 from typing import Any
@@ -17,7 +17,7 @@ from hedgerow.wire import (
     Report,
 )
 from hedgerow_operator.api.training_job import TrainingJob
-from hedgerow_operator.core.rank_reports import absolute, speaker, with_progress_of
+from hedgerow_operator.core.rank_reports import absolute, progressing_as, speaker, tells
 from hedgerow_operator.core.rank_sums import RankSums, spoken_for, sums_of, together
 from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_SUCCEEDED, Heard, PlacementSeen, Seen, WorkerSeen
 from hedgerow_operator.core.stacks import Frame, place
@@ -30,35 +30,48 @@ STRAY_SECONDS = 10.0
 class RankView(Struct, frozen=True, gc=False):
     """One rank of the current attempt as its launcher last reported it, ``age`` seconds ago.
 
-    found_at: where its main thread stands, if its stack was read already.
+    own: what is said of it. found_at: where its main thread stands, if its stack was read already. spoken: the report
+    of the rank that prints for all, where this one tells no progress of its own.
     """
 
     rank: int
     worker: int
     node: str
     age: float
-    report: RankReport
+    own: RankReport
     found_at: Frame | UnsetType | None = UNSET
+    spoken: RankReport | None = None
+
+    @property
+    def report(self) -> RankReport:
+        """What is said of it, with its progress."""
+        return self.own if self.spoken is None else progressing_as(self.own, self.spoken)
+
+    @property
+    def progress(self) -> RankReport:
+        """The report that tells its progress: of thousands of ranks nothing is copied to read it."""
+        return self.spoken or self.own
 
     @property
     def place(self) -> Frame | None:
         """Where its main thread stands, None when that is not known."""
-        return place(self.report.stack) if self.found_at is UNSET else self.found_at
+        return place(self.own.stack) if self.found_at is UNSET else self.found_at
 
     @property
     def exited(self) -> bool:
         """Whether the process has ended."""
-        return self.report.state == RANK_EXITED
+        return self.own.state == RANK_EXITED
 
     @property
     def failed(self) -> bool:
         """Whether it ended otherwise than by exit code 0."""
-        return self.exited and (self.report.exit_code != 0 or self.report.exit_signal is not None)
+        own = self.own
+        return own.state == RANK_EXITED and (own.exit_code != 0 or own.exit_signal is not None)
 
     @property
     def exited_seconds(self) -> float:
         """Seconds since it ended."""
-        return (self.report.exit_age or 0.0) + self.age
+        return (self.own.exit_age or 0.0) + self.age
 
 
 class Roster(Sequence[RankView]):
@@ -67,9 +80,9 @@ class Roster(Sequence[RankView]):
     def __init__(self, launchers: Sequence[Heard], nodes: Mapping[int, str], resumed: int) -> None:
         self._launchers, self._nodes, self._resumed = launchers, nodes, resumed
         self._views: tuple[RankView, ...] | None = None
-        parts = [heard.sums or sums_of(heard.report.ranks) for heard in launchers]
-        self._sums = together(parts)
-        self._speaks = speaker(_of_speakers(launchers, parts)) if self._sums.speaks else None
+        self._parts = [heard.sums or sums_of(heard.report.ranks) for heard in launchers]
+        self._sums = together(self._parts)
+        self._speaks = speaker(_of_speakers(launchers, self._parts)) if self._sums.speaks else None
 
     def of(self, workers: Set[int]) -> "Roster":
         """The ranks of some of the workers."""
@@ -80,6 +93,12 @@ class Roster(Sequence[RankView]):
     def sums(self) -> RankSums:
         """The sums of all."""
         return self._sums if self._speaks is None else spoken_for(self._sums, self._speaks)
+
+    @property
+    def speakers(self) -> "Roster":
+        """The ranks of the workers where one tells its progress by its log."""
+        parts = zip(self._launchers, self._parts, strict=True)
+        return self.of({heard.report.worker for heard, part in parts if part.speaks})
 
     def __len__(self) -> int:
         return self._sums.count
@@ -144,7 +163,34 @@ class Gang(Struct, frozen=True, kw_only=True, dict=True):
         """Ranks that have not ended."""
         if self.sums.live == self.sums.count:
             return tuple(self.ranks)
-        return tuple([rank for rank in self.ranks if not rank.exited])
+        return tuple([rank for rank in self.ranks if rank.own.state != RANK_EXITED])
+
+    @cached_property
+    def ended_ranks(self) -> tuple[RankView, ...]:
+        """Ranks that have ended."""
+        if self.sums.live == self.sums.count:
+            return ()
+        return tuple([rank for rank in self.ranks if rank.own.state == RANK_EXITED])
+
+    @cached_property
+    def ended_well_seconds(self) -> float:
+        """Seconds since the last rank that ended with exit code 0 did so; 0.0: none has."""
+        ended = [
+            rank.exited_seconds for rank in self.ended_ranks if rank.own.exit_code == 0 and rank.own.exit_signal is None
+        ]
+        return min(ended, default=0.0)
+
+    def named(self, numbers: Collection[int]) -> list[RankView]:
+        """The ranks of these global numbers."""
+        wanted = frozenset(numbers)
+        return [rank for rank in self.ranks if rank.rank in wanted] if wanted else []
+
+    @property
+    def speakers(self) -> Sequence[RankView]:
+        """The ranks of the workers where one tells its progress by its log, whoever else is among them."""
+        if not self.sums.speaks:
+            return ()
+        return self.ranks.speakers if isinstance(self.ranks, Roster) else self.ranks
 
     def report(self, worker: int) -> Report | None:
         """The newest report of this worker's launcher, fresh or not."""
@@ -219,24 +265,28 @@ def _views(
     launchers: Sequence[Heard], nodes: Mapping[int, str], resumed: int, sums: RankSums, speaks: RankReport | None
 ) -> tuple[RankView, ...]:
     """Of thousands of ranks: each step of this loop counts."""
-    counted = not resumed or sums.least_torch_step is None
-    as_they_are = counted if speaks is None else sums.telling is None
+    as_they_are = speaks is not None or not resumed or sums.least_torch_step is None
+    spoken = None if sums.telling is None else speaks
     views: list[RankView] = []
     for heard in sorted(launchers, key=attrgetter("report.worker")):
-        worker, age, found_at = heard.report.worker, heard.age, sums.places.get
+        worker, age, found_at, reports = heard.report.worker, heard.age, sums.places.get, heard.report.ranks
         node = nodes.get(worker, "") or heard.report.node
-        said = heard.report.ranks if as_they_are else [_said(report, resumed, speaks) for report in heard.report.ranks]
-        views += [RankView(report.rank, worker, node, age, report, found_at(report.rank)) for report in said]
+        said = reports if as_they_are else [absolute(report, resumed) for report in reports]
+        if spoken is None:
+            views += [RankView(report.rank, worker, node, age, report, found_at(report.rank)) for report in said]
+        else:
+            views += [
+                RankView(
+                    report.rank, worker, node, age, report, found_at(report.rank), None if tells(report) else spoken
+                )
+                for report in said
+            ]
     return tuple(sorted(views, key=attrgetter("rank")))
 
 
 def _of_speakers(launchers: Sequence[Heard], parts: Sequence[RankSums]) -> Iterator[RankReport]:
     speaking = (heard for heard, part in zip(launchers, parts, strict=True) if part.speaks)
     return (report for heard in speaking for report in heard.report.ranks)
-
-
-def _said(report: RankReport, resumed: int, speaks: RankReport | None) -> RankReport:
-    return absolute(report, resumed) if speaks is None else with_progress_of(report, speaks)
 
 
 def _strays(seen: Seen, placement: int, seconds: float) -> tuple[int, ...]:

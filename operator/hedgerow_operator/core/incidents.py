@@ -24,9 +24,7 @@ def open_incident(context: Context) -> Incident | None:
     return incident if incident and incident.attempt == context.status.attempt else None
 
 
-def incident_of(
-    context: Context, trouble: Trouble, verdict: Verdict | None = None, acts_in: float = 0.0
-) -> Incident:
+def incident_of(context: Context, trouble: Trouble, verdict: Verdict | None = None, acts_in: float = 0.0) -> Incident:
     """One that is open goes on as long as it tells the same; else it tells what is known now, and when it opened.
 
     verdict: of a standstill. acts_in: seconds until it is acted on, unless it comes back.
@@ -55,8 +53,7 @@ def incident_of(
 
 def stall_trouble(gang: Gang, verdict: Verdict) -> Trouble:
     """What a standstill is to the recovery ladder."""
-    named = frozenset(verdict.ranks)
-    nodes = {rank.node for rank in gang.ranks if rank.rank in named and rank.node} if named else set()
+    nodes = {rank.node for rank in gang.named(verdict.ranks) if rank.node}
     return Trouble(
         reason=verdict.reason,
         message=verdict.message,

@@ -1,5 +1,7 @@
 """Which reports deserve a look soon; the others wait for the regular one."""
 
+from typing import NamedTuple
+
 from hedgerow.wire import RankReport, Report
 from hedgerow_operator.core.plan import BUSY_INTERVAL_SECONDS, Orders
 from hedgerow_operator.core.rank_reports import STOPPED_STATES
@@ -10,29 +12,33 @@ NEWS_SECONDS = 0.03
 UNUSUAL_SECONDS = 1.0
 
 
-def look_within(old: Report | None, new: Report, orders: Orders) -> float | None:
-    """In how many seconds the job should be looked at for this report; None when it says "going on as before".
+class Outline(NamedTuple):
+    """Of a report what makes the next one news when it is different. unusual: some rank is, by the orders of the time."""
 
-    old: the launcher's report before it.
+    launcher: str
+    place: tuple[str, int, bool]
+    scan: object
+    ranks: list[tuple[str, bool, bool, bool]]
+    unusual: bool
+
+
+def outline(report: Report, orders: Orders) -> Outline:
+    """The outline of a report as it comes."""
+    ranks = [(rank.state, rank.beats == 0, rank.stack is None, _unusual(rank, orders)) for rank in report.ranks]
+    unusual = any([entry[3] for entry in ranks])
+    return Outline(report.launcher, (report.stage, report.attempt, report.free_port == 0), _scan(report), ranks, unusual)
+
+
+def look_within(old: Outline | None, new: Outline, orders: Orders) -> float | None:
+    """In how many seconds the job should be looked at for a report; None when it says "going on as before".
+
+    old: of the launcher's report before it.
     """
-    if old is None or old.launcher != new.launcher or _is_news(old, new, orders):
+    if old is None or old != new:
         return NEWS_SECONDS
-    if orders.interval_seconds <= BUSY_INTERVAL_SECONDS or any(_unusual(rank, orders) for rank in new.ranks):
+    if orders.interval_seconds <= BUSY_INTERVAL_SECONDS or new.unusual:
         return UNUSUAL_SECONDS
     return None
-
-
-def _is_news(old: Report, new: Report, orders: Orders) -> bool:
-    if (old.stage, old.attempt, old.free_port == 0) != (new.stage, new.attempt, new.free_port == 0):
-        return True
-    if _scan(old) != _scan(new) or len(old.ranks) != len(new.ranks):
-        return True
-    pairs = zip(old.ranks, new.ranks, strict=True)
-    return any(_rank(before, orders) != _rank(after, orders) for before, after in pairs)
-
-
-def _rank(report: RankReport, orders: Orders) -> object:
-    return report.state, report.beats == 0, report.stack is None, _unusual(report, orders)
 
 
 def _unusual(report: RankReport, orders: Orders) -> bool:

@@ -31,16 +31,16 @@ def speaker(reports: Iterable[RankReport]) -> RankReport | None:
 
 def with_progress_of(report: RankReport, speaks: RankReport) -> RankReport:
     """A rank that has no source of progress with that of the one that prints for all; its activity is its own."""
-    if tells(report):
-        return report
-    # As dataclasses.replace does it, for thousands of ranks at a time.
-    copy = object.__new__(RankReport)
-    copy.__dict__.update(
-        report.__dict__,
+    return report if tells(report) else progressing_as(report, speaks)
+
+
+def progressing_as(report: RankReport, speaks: RankReport) -> RankReport:
+    """``report`` with the progress of another rank."""
+    return replace(
+        report,
         beats=speaks.beats,
         step=speaks.step,
         phase=speaks.phase,
         progress_age=speaks.progress_age,
         bursty=speaks.bursty,
     )
-    return copy

@@ -3,13 +3,14 @@
 Those of one report are made once, when it arrives.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import inf
 
 from msgspec import Struct, structs
 
 from hedgerow.wire import PHASE_FIRST_STEP, PHASE_INIT, RANK_EXITED, RankReport
-from hedgerow_operator.core.activity import Computing, computing
+from hedgerow_operator.core.activity import Computing, computing, surely_idle
 from hedgerow_operator.core.rank_reports import SOURCE_LOG, SOURCE_TORCH, STOPPED_STATES, tells
 from hedgerow_operator.core.stacks import Frame, place
 
@@ -23,9 +24,11 @@ class RankSums(Struct, frozen=True, kw_only=True):
     its own counts as 0 s in the shortest. places: where ranks stand whose stack is known, by rank. beating: every rank
     runs and has left its first step behind. least_step, least_torch_step: of ranks whose steps are the job's own, and
     of torch's hook. stepless: some rank names no step. pace: median length of steps, seconds. speaks: some tells by
-    its log. most_step, most_torch_step: as the least. stopped, bursty, recorded: some live rank is stopped by a
-    signal, tells by lines in bursts, has a flight record of its collectives. frozen: every live rank is seen to do
-    nothing, whatever its deadline is. telling: the sums of those that tell their own progress, None when all do.
+    its log. most_step, most_torch_step: as the least. stopped, bursty, recorded, records: some live rank is stopped by
+    a signal, tells by lines in bursts, has told of its flight recorder, has one. frozen, working: every live rank is
+    seen to do nothing, to work, whatever its deadline is. idle: each is surely idle. functions: how many ranks stand in
+    each function (file, name), of those in places. telling: the sums of those that tell their own progress, None when
+    all do.
     """
 
     count: int = 0
@@ -35,6 +38,7 @@ class RankSums(Struct, frozen=True, kw_only=True):
     oldest: dict[str, float] = {}
     newest: dict[str, float] = {}
     places: dict[int, Frame | None] = {}
+    functions: dict[tuple[str, str], int] = {}
     beating: bool = True
     least_step: int | None = None
     least_torch_step: int | None = None
@@ -46,17 +50,23 @@ class RankSums(Struct, frozen=True, kw_only=True):
     stopped: bool = False
     bursty: bool = False
     recorded: bool = False
+    records: bool = False
     frozen: bool = True
+    working: bool = True
+    idle: bool = True
     telling: "RankSums | None" = None
 
     @property
     def even(self) -> bool:
         """Whether all ranks surely name the same step."""
-        apart = self.least_step is not None and self.least_torch_step is not None
-        return not (self.stepless or apart) and (self.least_step, self.least_torch_step) == (
-            self.most_step,
-            self.most_torch_step,
-        )
+        return self.closer_than(1)
+
+    def closer_than(self, steps: int) -> bool:
+        """Whether all ranks surely name steps that are less than so many apart."""
+        if self.stepless or (self.least_step is not None and self.least_torch_step is not None):
+            return False
+        least, most = _least(self.least_step, self.least_torch_step), _most(self.most_step, self.most_torch_step)
+        return least is not None and most is not None and most - least < steps
 
     def step(self, resumed: int) -> int | None:
         """The step that every rank has reached; torch's hook counts from the one that the attempt ``resumed`` from."""
@@ -86,6 +96,7 @@ def _sums_of(ranks: Sequence[RankReport]) -> RankSums:
         newest[rank.phase] = min(newest.get(rank.phase, age or 0.0), age or 0.0)
         if age is not None:
             oldest[rank.phase] = max(oldest.get(rank.phase, 0.0), age)
+    places = {rank.rank: place(rank.stack) for rank in live if rank.stack}
     return RankSums(
         count=len(ranks),
         live=len(live),
@@ -93,7 +104,8 @@ def _sums_of(ranks: Sequence[RankReport]) -> RankSums:
         ended_well=any(ended),
         oldest=oldest,
         newest=newest,
-        places={rank.rank: place(rank.stack) for rank in live if rank.stack},
+        places=places,
+        functions=Counter([(frame.file, frame.function) for frame in places.values() if frame]),
         beating=not ended and all(rank.beats > 0 and rank.phase not in _STARTING for rank in live),
         least_step=min((step for torch, step in steps if not torch), default=None),
         least_torch_step=min((step for torch, step in steps if torch), default=None),
@@ -105,8 +117,17 @@ def _sums_of(ranks: Sequence[RankReport]) -> RankSums:
         stopped=any(rank.activity.process_state in STOPPED_STATES for rank in live),
         bursty=any(rank.bursty for rank in live),
         recorded=any(rank.collectives is not None for rank in live),
-        frozen=all(rank.progress_age is not None and computing(rank, inf) is Computing.FROZEN for rank in live),
+        records=any(rank.records for rank in live),
+        frozen=all(_shows(rank, inf) is Computing.FROZEN for rank in live),
+        working=all(_shows(rank, 0.0) is Computing.ACTIVE for rank in live),
+        idle=all(surely_idle(rank) for rank in live),
     )
+
+
+def _shows(rank: RankReport, deadline: float) -> Computing:
+    """What works by the shortest deadline works by any; what stands by the longest stands by any."""
+    known = rank.progress_age is not None
+    return computing(rank.activity, rank.progress_age, deadline) if known else Computing.UNKNOWN
 
 
 def together(parts: Sequence[RankSums]) -> RankSums:
@@ -146,6 +167,7 @@ def _together(parts: Sequence[RankSums]) -> RankSums:
     oldest: dict[str, float] = {}
     newest: dict[str, float] = {}
     places: dict[int, Frame | None] = {}
+    functions: Counter[tuple[str, str]] = Counter()
     for part in parts:
         for phase, age in part.oldest.items():
             if age > oldest.get(phase, -1.0):
@@ -155,6 +177,8 @@ def _together(parts: Sequence[RankSums]) -> RankSums:
                 newest[phase] = age
         if part.places:
             places.update(part.places)
+            for function, amount in part.functions.items():
+                functions[function] += amount
     paces = sorted([part.pace for part in parts if part.pace is not None])
     steps = [part.least_step for part in parts if part.least_step is not None]
     torch_steps = [part.least_torch_step for part in parts if part.least_torch_step is not None]
@@ -166,6 +190,7 @@ def _together(parts: Sequence[RankSums]) -> RankSums:
         oldest=oldest,
         newest=newest,
         places=places,
+        functions=functions,
         beating=all(part.beating for part in parts),
         least_step=min(steps, default=None),
         least_torch_step=min(torch_steps, default=None),
@@ -177,7 +202,10 @@ def _together(parts: Sequence[RankSums]) -> RankSums:
         stopped=any(part.stopped for part in parts),
         bursty=any(part.bursty for part in parts),
         recorded=any(part.recorded for part in parts),
+        records=any(part.records for part in parts),
         frozen=all(part.frozen for part in parts),
+        working=all(part.working for part in parts),
+        idle=all(part.idle for part in parts),
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
+from itertools import islice
 
 from msgspec import Struct, structs
 
@@ -68,32 +69,31 @@ def judge(
         return _ending(gang, deadlines)
     if all(age <= deadlines.get(phase, float("inf")) for phase, age in gang.sums.oldest.items()):
         return _progressing(gang)
-    live = gang.live
-    overdue = live if _all_past(gang, deadlines) else tuple(rank for rank in live if _overdue(rank, deadlines))
-    if not overdue:
-        return _progressing(gang)
-    if len(overdue) < len(live):
-        return _some_overdue(gang, overdue, deadlines)
+    if not _all_past(gang, deadlines):
+        return _some_overdue(gang, deadlines)
     if gang.silent and not gang.listened:
-        return _suspect(overdue, deadlines, f"{phrases.workers(gang.silent)} cannot be heard yet")
-    if not speaks and _mute(overdue, deadlines):
+        return _suspect(gang.live, deadlines, f"{phrases.workers(gang.silent)} cannot be heard yet")
+    if not speaks and _mute(gang.live, deadlines):
         return Verdict(
             kind=Kind.NOT_MEASURED,
             reason=reasons.NOT_MEASURED,
             message="no rank has ever reported progress: call hedgerow.beat(step=…) in the training loop",
         )
-    unread = [rank for rank in live if _unread(rank, deadlines)] if gang.sums.speaks else []
+    unread = [rank for rank in gang.speakers if not rank.exited and _unread(rank, deadlines)]
     if unread:
         names = phrases.ranks(rank.rank for rank in unread)
-        return Verdict(kind=Kind.NOT_MEASURED, reason=reasons.NOT_MEASURED,
-                       message=f"the output of {names} came too fast to be read, so that it says nothing of progress")
+        return Verdict(
+            kind=Kind.NOT_MEASURED,
+            reason=reasons.NOT_MEASURED,
+            message=f"the output of {names} came too fast to be read, so that it says nothing of progress",
+        )
     return _all_overdue(gang, deadlines, unmeasured_factor)
 
 
 def _unread(rank: RankView, deadlines: Mapping[str, float]) -> bool:
     """Whether its lines tell the progress, and within the last deadline some of them were not read."""
-    age = rank.report.output_unread_age
-    return rank.report.source == SOURCE_LOG and age is not None and age <= _limit(rank, deadlines)
+    age = rank.own.output_unread_age
+    return rank.own.source == SOURCE_LOG and age is not None and age <= _limit(rank, deadlines)
 
 
 def _all_past(gang: Gang, deadlines: Mapping[str, float], factor: float = 1.0) -> bool:
@@ -102,12 +102,12 @@ def _all_past(gang: Gang, deadlines: Mapping[str, float], factor: float = 1.0) -
 
 
 def _overdue(rank: RankView, deadlines: Mapping[str, float], factor: float = 1.0) -> bool:
-    limit = _limit(rank, deadlines)
-    return rank.report.progress_age is not None and rank.report.progress_age > factor * limit
+    age = rank.progress.progress_age
+    return age is not None and age > factor * _limit(rank, deadlines)
 
 
 def _limit(rank: RankView, deadlines: Mapping[str, float]) -> float:
-    return deadlines.get(rank.report.phase, float("inf"))
+    return deadlines.get(rank.progress.phase, float("inf"))
 
 
 def _progressing(gang: Gang) -> Verdict:
@@ -120,14 +120,13 @@ def _progressing(gang: Gang) -> Verdict:
     return Verdict(kind=Kind.HEALTHY, reason=reasons.HEALTHY, message="every rank makes progress within its deadline")
 
 
-def _some_overdue(gang: Gang, overdue: Sequence[RankView], deadlines: Mapping[str, float]) -> Verdict:
+def _some_overdue(gang: Gang, deadlines: Mapping[str, float]) -> Verdict:
     """Peers go on: a rank alone is stalled only when it is far behind and does nothing."""
-    ahead = _furthest(gang, deadlines)
-    alone = [
-        rank
-        for rank in overdue
-        if _step(rank) + ALONE_STEPS <= ahead and _overdue(rank, deadlines, ALONE_FACTOR) and _frozen(rank, deadlines)
-    ]
+    if gang.sums.closer_than(ALONE_STEPS):
+        return _progressing(gang)
+    far = _furthest(gang, deadlines) - ALONE_STEPS
+    behind = [rank for rank in gang.live if (-1 if (step := rank.progress.step) is None else step) <= far]
+    alone = [rank for rank in behind if _overdue(rank, deadlines, ALONE_FACTOR) and _frozen(rank, deadlines)]
     if not alone:
         return _progressing(gang)
     numbers = tuple(rank.rank for rank in alone)
@@ -137,28 +136,30 @@ def _some_overdue(gang: Gang, overdue: Sequence[RankView], deadlines: Mapping[st
 
 def _furthest(gang: Gang, deadlines: Mapping[str, float]) -> int:
     """The step of the peers that step on; those that only have a longer deadline (they save, say) do not."""
-    stepping = (peer for peer in gang.live if peer.report.phase == PHASE_STEP and not _overdue(peer, deadlines))
-    return max((_step(peer) for peer in stepping), default=-1)
+    limit = deadlines.get(PHASE_STEP, float("inf"))
+    told = [peer.progress for peer in gang.live]
+    reached = [one.step for one in told if one.phase == PHASE_STEP and (one.progress_age or 0.0) <= limit]
+    return max([step for step in reached if step is not None], default=-1)
 
 
 def _step(rank: RankView) -> int:
-    return -1 if rank.report.step is None else rank.report.step
+    step = rank.progress.step
+    return -1 if step is None else step
 
 
 def _ending(gang: Gang, deadlines: Mapping[str, float]) -> Verdict:
     """Some ranks have ended well. The others get the time of the phase ``ending``, or of their own if that is longer,
     from the last sign of progress: a step of theirs, or the end of another.
     """
-    ended = phrases.ranks(rank.rank for rank in gang.ranks if rank.exited)
-    last = max(_step(rank) for rank in gang.ranks if rank.exited)
-    behind = [rank for rank in gang.live if _step(rank) + ALONE_STEPS <= last and _stands(rank, deadlines)]
-    if behind:
+    ended = phrases.ranks([rank.rank for rank in gang.ended_ranks])
+    last = 0 if gang.sums.closer_than(ALONE_STEPS) else max([_step(rank) for rank in gang.ended_ranks])
+    late = [rank for rank in gang.live if _step(rank) + ALONE_STEPS <= last] if last else []
+    if behind := [rank for rank in late if _stands(rank, deadlines)]:
         names = phrases.ranks(rank.rank for rank in behind)
         why = f"{ended} ended with exit code 0 after step {last}, which {names} never reached"
         return _stalled(behind, deadlines, Culprit(ranks=tuple(rank.rank for rank in behind), why=why))
-    newest = min(rank.exited_seconds for rank in gang.ranks if rank.exited and not rank.failed)
-    limit = deadlines.get(PHASE_ENDING, float("inf"))
-    numbers = tuple(rank.rank for rank in gang.live)
+    newest, limit = gang.ended_well_seconds, deadlines.get(PHASE_ENDING, float("inf"))
+    numbers = tuple([rank.rank for rank in gang.live])
     if not all(_late_to_end(rank, newest, limit, deadlines) for rank in gang.live):
         message = f"{ended} ended with exit code 0, {phrases.ranks(numbers)} may take {phrases.seconds(limit)} to end"
         return Verdict(kind=Kind.HEALTHY, reason=reasons.HEALTHY, message=message)
@@ -176,12 +177,13 @@ def _late_to_end(rank: RankView, newest: float, limit: float, deadlines: Mapping
 
 
 def _as_ending(rank: RankView, newest: float, limit: float, deadlines: Mapping[str, float]) -> RankView:
-    phase = rank.report.phase if _limit(rank, deadlines) > limit else PHASE_ENDING
-    return structs.replace(rank, report=replace(rank.report, phase=phase, progress_age=_still_at_end(rank, newest)))
+    phase = rank.progress.phase if _limit(rank, deadlines) > limit else PHASE_ENDING
+    told = replace(rank.progress, phase=phase, progress_age=_still_at_end(rank, newest))
+    return structs.replace(rank, spoken=told)
 
 
 def _still_at_end(rank: RankView, newest: float) -> float | None:
-    age = rank.report.progress_age
+    age = rank.progress.progress_age
     return None if age is None else max(0.0, min(age, newest - rank.age))
 
 
@@ -200,14 +202,15 @@ def _all_still(
     """Every live rank is overdue: a stall if none of them shows work."""
     if gang.sums.frozen:
         return _stalled(live, deadlines, culprit)
-    kinds = [computing(rank.report, deadlines[rank.report.phase]) for rank in live]
-    if Computing.STOPPED in kinds:
+    if gang.sums.stopped:
         return _stalled(live, deadlines, culprit)
+    all_work = [Computing.ACTIVE] * len(live) if gang.sums.working else None
+    kinds = all_work or [_computing(rank, deadlines) for rank in live]
     active, unknown = _of(live, kinds, Computing.ACTIVE), _of(live, kinds, Computing.UNKNOWN)
     if active:
         return _suspect(live, deadlines, f"{_work(live, active)}, so nothing is done")
     # Lines that come in bursts may be held back for any time: silence between them is never enough.
-    if unknown and not all(_overdue(rank, deadlines, factor) and not rank.report.bursty for rank in live):
+    if unknown and not all(_overdue(rank, deadlines, factor) and not rank.progress.bursty for rank in live):
         return _suspect(live, deadlines, _untold(unknown, live, factor))
     return _stalled(live, deadlines, culprit, UNMEASURED_FACTOR if unknown else 1.0)
 
@@ -227,7 +230,7 @@ def _work(live: Sequence[RankView], active: list[int]) -> str:
 
 def _untold(unknown: list[int], live: Sequence[RankView], factor: float) -> str:
     who = f"whether {phrases.ranks(unknown)} computes cannot be told"
-    if any(rank.report.bursty for rank in live):
+    if any(rank.progress.bursty for rank in live):
         return f"{who}, and the output comes in bursts, so nothing is done"
     return f"{who}, so the deadline must pass {factor:g} times over"
 
@@ -248,8 +251,9 @@ def _stalled(
 ) -> Verdict:
     latest = _latest(still)
     named = frozenset(culprit.ranks)
-    guilty = [rank for rank in still if rank.rank in named] if named else []
-    stopped = any(rank.report.activity.process_state in STOPPED_STATES for rank in guilty)
+    # Of thousands that stand alike, some tell as much as all.
+    guilty = list(islice((rank for rank in still if rank.rank in named), MOST_CLASSED)) if named else []
+    stopped = any(rank.own.activity.process_state in STOPPED_STATES for rank in guilty)
     reason = reasons.RANK_STOPPED if stopped else _BY_PHASE.get(latest.report.phase, reasons.NO_PROGRESS)
     shown = guilty or still[:1]
     evidence = (
@@ -265,8 +269,8 @@ def _stalled(
         evidence=evidence,
         decisive=culprit.decisive,
         factor=factor,
-        # Of thousands that stand alike, some tell as much as all.
-        fault_class=culprit.fault_class if culprit.fault_class is not FaultClass.UNKNOWN
+        fault_class=culprit.fault_class
+        if culprit.fault_class is not FaultClass.UNKNOWN
         else class_of_standstill((guilty or still)[:MOST_CLASSED]),
         phase=latest.report.phase,
         still_seconds=latest.report.progress_age or 0.0,
@@ -285,17 +289,21 @@ def _standstill(latest: RankView, deadlines: Mapping[str, float]) -> str:
 
 def _latest(ranks: Sequence[RankView]) -> RankView:
     """The rank that progressed last."""
-    ages = [rank.report.progress_age or 0.0 for rank in ranks]
+    ages = [(rank.spoken or rank.own).progress_age or 0.0 for rank in ranks]
     return ranks[ages.index(min(ages))]
 
 
 def _frozen(rank: RankView, deadlines: Mapping[str, float]) -> bool:
-    kind = computing(rank.report, deadlines[rank.report.phase])
-    return kind in (Computing.FROZEN, Computing.STOPPED)
+    return _computing(rank, deadlines) in (Computing.FROZEN, Computing.STOPPED)
+
+
+def _computing(rank: RankView, deadlines: Mapping[str, float]) -> Computing:
+    told = rank.spoken or rank.own
+    return computing(rank.own.activity, told.progress_age, deadlines[told.phase])
 
 
 def _mute(overdue: Sequence[RankView], deadlines: Mapping[str, float]) -> bool:
     """Whether nothing was ever said, and not all ranks have been idle for so long that they cannot be training."""
-    if any(rank.report.source is not None or rank.report.beats for rank in overdue):
+    if any(rank.own.source is not None or rank.progress.beats for rank in overdue):
         return False
     return not all(idle_for(rank.report, ENOUGH_SHARE * _limit(rank, deadlines)) for rank in overdue)

@@ -149,6 +149,6 @@ def _gang(course: Course, at: float) -> Gang:
     """The whole job as one rank that is known by its log only."""
     report = RankReport(rank=0, local_rank=0, state=RANK_RUNNING, beats=max(1, course.boundaries), step=course.step,
                         phase=course.phase, progress_age=at - course.since, source=_SOURCE)
-    view = RankView(rank=0, worker=0, node="", age=0.0, report=report)
+    view = RankView(rank=0, worker=0, node="", age=0.0, own=report)
     return Gang(workers=1, ranks_per_worker=1, attempt=1, launchers={}, fresh=frozenset({0}), ranks=(view,),
                 placement=None)

@@ -76,7 +76,7 @@ def make_gang(*ranks: wire.RankReport, workers: tuple[WorkerSeen, ...] | None = 
         for index, rank in zip(indexes, ranks, strict=True)
     }
     views = tuple(
-        RankView(rank=rank.rank, worker=index, node=f"node{index + 1}", age=age, report=rank)
+        RankView(rank=rank.rank, worker=index, node=f"node{index + 1}", age=age, own=rank)
         for index, rank in zip(indexes, ranks, strict=True)
     )
     return Gang(workers=count, ranks_per_worker=1, attempt=1, launchers=launchers, fresh=frozenset(launchers),

@@ -26,13 +26,15 @@ CASES: dict[str, tuple[dict[str, Any], Computing]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_computing(case: str) -> None:
     fields, kind = CASES[case]
-    assert computing(make_rank(0, progress_age=30.0, **fields), DEADLINE) is kind
+    rank = make_rank(0, progress_age=30.0, **fields)
+    assert computing(rank.activity, rank.progress_age, DEADLINE) is kind
 
 
 def test_a_long_phase_needs_a_long_idleness() -> None:
     rank = make_rank(0, progress_age=700.0, idle_seconds=100.0)
-    assert computing(rank, 600.0) is Computing.UNKNOWN
-    assert computing(make_rank(0, progress_age=700.0, idle_seconds=301.0), 600.0) is Computing.FROZEN
+    assert computing(rank.activity, rank.progress_age, 600.0) is Computing.UNKNOWN
+    rank = make_rank(0, progress_age=700.0, idle_seconds=301.0)
+    assert computing(rank.activity, rank.progress_age, 600.0) is Computing.FROZEN
 
 
 IDLE: dict[str, tuple[dict[str, Any], bool]] = {
@@ -42,7 +44,9 @@ IDLE: dict[str, tuple[dict[str, Any], bool]] = {
     "no bytes for a moment only": ({"idle_seconds": 30.0, "io_idle_seconds": 5.0}, False),
     "no CPU for a moment only": ({"idle_seconds": 5.0, "io_idle_seconds": 30.0}, False),
     "waiting for its storage, as at the end of a save": (
-        {"idle_seconds": 30.0, "io_idle_seconds": 30.0, "process_state": "D"}, False),
+        {"idle_seconds": 30.0, "io_idle_seconds": 30.0, "process_state": "D"},
+        False,
+    ),
     "stopped": ({"process_state": "T"}, True),
 }
 
@@ -63,8 +67,10 @@ def test_surely_idle(case: str) -> None:
         ({"idle_seconds": 0.0, "cpu_share": 0.35, "process_state": "S"}, "uses 35 % of a CPU"),
         ({"idle_seconds": 0.0, "cpu_share": 0.35, "process_state": "R"}, "uses 35 % of a CPU and wants more (state R)"),
         ({"idle_seconds": 0.0, "cpu_share": 3.97}, "uses 4.0 CPUs"),
-        ({"idle_seconds": 30.0, "wait_channel": "futex", "process_state": "S", "stack_unchanged_seconds": 20.0},
-         "has used no CPU for 30 s, waits in futex (state S), its stack has not changed for 20 s"),
+        (
+            {"idle_seconds": 30.0, "wait_channel": "futex", "process_state": "S", "stack_unchanged_seconds": 20.0},
+            "has used no CPU for 30 s, waits in futex (state S), its stack has not changed for 20 s",
+        ),
     ],
 )
 def test_in_words(fields: dict[str, Any], words: str) -> None:

@@ -57,7 +57,8 @@ def _own_times(live: list[RankReport], measured: int) -> Iterable[tuple[int, flo
 
 def _load(live: list[RankReport]) -> tuple[float, ...]:
     for rank in live:
-        told = tuple(rank.values.get(name, 0.0) for name in (names.BATCH_SIZE, names.SEQUENCE_LENGTH))
+        values = rank.values
+        told = (values.get(names.BATCH_SIZE, 0.0), values.get(names.SEQUENCE_LENGTH, 0.0)) if values else ()
         if any(told):
             return told
     return ()
