@@ -38,7 +38,6 @@ _OTHERWISE = {
     for form in (word, word.upper(), word.capitalize())
 }
 _OTHER_NUMBER = re.compile(r"[-+]?(0b[01_]+|0x[0-9a-fA-F_]*_[0-9a-fA-F_]*|[0-9][0-9_]*_[0-9_]*(\.[0-9_]*)?)")
-_NEW_OCTAL = re.compile(r"0o[0-7]+")
 
 
 class YAMLTextError(ValueError):
@@ -51,15 +50,14 @@ class YAMLTextError(ValueError):
 
 @dataclass(frozen=True)
 class Ambiguity:
-    """A word that readers of YAML 1.1, such as kubectl, take for something else. here, there: how it is read."""
+    """Text that readers of YAML 1.1, such as kubectl, take for something else. there: for what."""
 
     line: int
     word: str
-    here: str
     there: str
 
     def __str__(self) -> str:
-        return f"{self.word} is {self.here} here and {self.there} to kubectl; put it in quotes if it is text"
+        return f"{self.word} is text here and {self.there} to kubectl; put it in quotes if it is text"
 
 
 @dataclass(frozen=True)
@@ -178,21 +176,25 @@ class _Reader:
         """Remember a word that not every reader reads alike; YAMLTextError where that is sure to harm."""
         word = str(node.value)
         if _LEADING_ZERO.fullmatch(word) and node.tag in _NUMBERS:
-            octal = f"{int(word, 8)} to kubectl" if _OCTAL.fullmatch(word) else "none to kubectl"
-            raise YAMLTextError(
-                f"{word} is the number {int(word)} by YAML 1.2 and {octal}; write the number that you mean without the "
-                "zero before it, or text in quotes",
-                _line(node),
-            )
+            raise YAMLTextError(_zero_sentence(word), _line(node))
         if word in _OTHERWISE:
-            there, here = _OTHERWISE[word], "text"
+            there = _OTHERWISE[word]
         elif _OTHER_NUMBER.fullmatch(word):
-            there, here = "a number", "text"
-        elif _NEW_OCTAL.fullmatch(word):
-            there, here = "text", f"the number {int(word, 8)}"
+            there = "a number"
         else:
             return
-        self.ambiguities.setdefault(id(node), Ambiguity(_line(node), word, here, there))
+        self.ambiguities.setdefault(id(node), Ambiguity(_line(node), word, there))
+
+
+def _zero_sentence(word: str) -> str:
+    decimal = word.lstrip("+-").lstrip("0") or "0"
+    if not _OCTAL.fullmatch(word):
+        return f"{word} is no number to every reader; write {decimal}, or text in quotes"
+    octal = f"0o{decimal}"
+    return (
+        f"{word} is the number {int(word)} by YAML 1.2 and {int(word, 8)} to kubectl; write {octal} or {decimal}, "
+        "whichever is meant, or text in quotes"
+    )
 
 
 def _is_plain_text(node: Node) -> bool:

@@ -126,6 +126,8 @@ def _asked(found: Manifests, options: CheckOptions) -> list[Finding]:
         return asyncio.run(cluster_findings(found, options))
     except NotConfigured as error:
         raise click.ClickException(str(error)) from None
+    except asyncio.CancelledError:
+        raise click.Abort from None
 
 
 def _count(findings: Iterable[Finding], level: str) -> int:

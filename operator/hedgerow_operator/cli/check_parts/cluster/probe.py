@@ -31,16 +31,17 @@ _OF_THE_WORKERS = (
     "hostNetwork", "hostAliases", "dnsPolicy", "dnsConfig", "nodeSelector", "tolerations", "affinity", "nodeName",
     "imagePullSecrets", "serviceAccountName", "runtimeClassName", "schedulerName", "priorityClassName",
 )  # fmt: skip
-# As the launcher reports: past every proxy. The last line is what the pod's status carries.
+# With the launcher's own way of asking, past every proxy. What it prints last is what the pod's status carries.
 _TRY = """
-import sys, urllib.error, urllib.request
-url = sys.argv[1] + "/healthz"
+import http.client, sys
+sys.path.insert(0, sys.argv[1])
+from hedgerow.http_exchange import Exchange, Refused
 try:
-    urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=float(sys.argv[2])).read()
-except urllib.error.HTTPError as error:
-    sys.exit("it answers with status %d" % error.code)
-except Exception as error:
-    sys.exit("%s" % getattr(error, "reason", error))
+    Exchange(sys.argv[2]).request("GET", "/healthz", None, "", float(sys.argv[3]))
+except Refused as error:
+    sys.exit("it answers with %s" % error)
+except (OSError, ValueError, http.client.HTTPException) as error:
+    sys.exit(str(error) or type(error).__name__)
 """
 
 
@@ -63,11 +64,11 @@ def probe_pod(site: Site, name: str) -> dict[str, Any]:
     """The pod: the init container's image and rights, the workers' place and network."""
     spec = PodView.of(site.job.spec).spec
     container = init_container(site.injection)
-    python = f"{LAUNCHER_IN_IMAGE}/python"
+    python, archive = f"{LAUNCHER_IN_IMAGE}/python", f"{LAUNCHER_IN_IMAGE}/hedgerow.pyz"
     program = [f"{python}/loader", "--inhibit-cache", "--library-path", f"{python}/lib", f"{python}/bin/python3"]
     container |= {
         "name": "probe",
-        "command": [*program, "-I", "-S", "-c", _TRY, site.injection.report_url, str(TRY_SECONDS)],
+        "command": [*program, "-I", "-S", "-c", _TRY, archive, site.injection.report_url, str(TRY_SECONDS)],
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "volumeMounts": [],
     }
