@@ -43,11 +43,13 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 def run_check(path: str, options: CheckOptions, output: str | None) -> int:
-    """Print every finding; the exit code. Raises click.ClickException when the cluster cannot be told."""
+    """Print every finding; the exit code."""
     found = load_manifests(path)
     findings = [*manifest_findings(found), *(finding for job in found.jobs for finding in offline(job, found))]
     if options.context is not None and found.jobs:
         findings += _asked(found, options)
+    jobs = ["", *(name_of(job.job) for job in found.jobs), *(finding.job for finding in findings)]
+    findings.sort(key=lambda finding: jobs.index(finding.job))  # what is of no job first, the rest job by job
     outcome = Outcome(tuple(findings), _count(findings, ERROR), _count(findings, WARNING))
     click.echo(msgspec.json.encode(outcome).decode() if output == "json" else "\n".join(lines(outcome)))
     if any(error.unreadable for error in found.errors):
@@ -119,13 +121,12 @@ def _asked(found: Manifests, options: CheckOptions) -> list[Finding]:
         from hedgerow_operator.adapters.kube.connection import NotConfigured
         from hedgerow_operator.cli.check_cluster import cluster_findings
     except ImportError:
-        raise click.ClickException(
-            "--context needs the Kubernetes client; install it with: pip install 'hedgerow[operator]'"
-        ) from None
+        sentence = "--context needs the Kubernetes client; install it with: pip install 'hedgerow[operator]'"
+        return [Finding(ERROR, "cluster", sentence)]
     try:
         return asyncio.run(cluster_findings(found, options))
     except NotConfigured as error:
-        raise click.ClickException(str(error)) from None
+        return [Finding(ERROR, "cluster", str(error))]
     except asyncio.CancelledError:
         raise click.Abort from None
 

@@ -132,3 +132,14 @@ def test_a_working_directory_that_is_missing_is_the_only_error(
     _code, findings = checked(write(tmp_path, job), capsys)
     (error,) = (finding for finding in findings if finding["level"] == "error")
     assert error["sentence"] == f"workingDir: there is no directory {tmp_path}/gone; write one that exists"
+
+
+def test_a_cluster_that_is_nowhere_is_an_error_beside_what_was_found_without_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    code = run_check(write(tmp_path, manifest()), CheckOptions(context=""), "json")
+    first, *others = json.loads(capsys.readouterr().out)["findings"]
+    assert (code, first["level"], first["about"]) == (ERRORS, "error", "cluster")
+    assert "set KUBECONFIG" in first["sentence"]
+    assert "command" in {finding["about"] for finding in others}
