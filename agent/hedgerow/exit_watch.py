@@ -44,7 +44,7 @@ class ExitWatch(threading.Thread):
         return self._wake_write
 
     def announced(self) -> List[Tuple[int, kernel.Process]]:
-        """The ranks that have announced themselves since the last call; each may be anybody who knows how."""
+        """The ranks below this process that have announced themselves since the last call."""
         return [self._announced.popleft() for _ in range(len(self._announced))]
 
     def add(self, target: kernel.Process) -> None:
@@ -91,7 +91,8 @@ class ExitWatch(threading.Thread):
                 return True
             if len(words) == 2 and all(word.isdigit() and len(word) < 10 for word in words):
                 target = kernel.process(int(words[1]))
-                if target is not None and target.alive:
+                # A number from another PID namespace may be anybody's here.
+                if target is not None and target.alive and kernel.is_below(target, os.getpid()):
                     self.add(target)
                     self._announced.append((int(words[0]), target))
         return False

@@ -7,6 +7,8 @@ import platform
 from typing import Dict, List, NamedTuple, Optional
 
 _TICKS = float(os.sysconf("SC_CLK_TCK"))
+# Deeper trees of processes are a loop that was seen while it changed.
+_DEEPEST = 64
 # Fields of /proc/PID/stat from the state on (proc(5): exit_code is the 52nd, the state the third).
 _EXIT_CODE = 49
 
@@ -117,6 +119,16 @@ def tree(root: int, table: Dict[int, Process]) -> List[Process]:
         if pid in table:
             found.append(table[pid])
     return found
+
+
+def is_below(target: Process, root: int) -> bool:
+    """Whether ``root`` is an ancestor of the process now."""
+    entry: Optional[Process] = target
+    for _ in range(_DEEPEST):
+        if entry is None or entry.parent in (0, root):
+            break
+        entry = process(entry.parent)
+    return entry is not None and entry.parent == root
 
 
 def wait_channel(pid: int) -> Optional[str]:

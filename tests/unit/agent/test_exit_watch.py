@@ -69,7 +69,9 @@ def test_a_process_that_announces_itself_is_watched(watch: ExitWatch) -> None:
     assert watch.announced() == []
 
 
-@pytest.mark.parametrize("line", [b"x y\n", b"5\n", b"5 999999999999\n", b"\xff\n", b"5 0\n", b"-1 2\n", b"5 6 7\n"])
+@pytest.mark.parametrize(
+    "line", [b"x y\n", b"5\n", b"5 999999999999\n", b"\xff\n", b"5 0\n", b"5 1\n", b"-1 2\n", b"5 6 7\n"]
+)
 def test_a_line_that_announces_nobody_is_passed_over(watch: ExitWatch, line: bytes) -> None:
     child, process = started("import sys; sys.stdin.read()")
     os.write(watch.announcements, line + b"1 %d\n" % child.pid)
