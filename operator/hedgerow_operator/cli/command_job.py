@@ -9,7 +9,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from hedgerow.launch_mode import LAUNCHER_MODULES, LAUNCHERS, PER_WORKER, default_mode
+from hedgerow.launch_mode import LAUNCHER_MODULES, LAUNCHERS, PER_WORKER, default_mode, script_file
+from hedgerow.regular_file import open_regular
 from hedgerow_operator.api.labels import API_VERSION, MAX_JOB_NAME_LENGTH, TRAINING_JOB_KIND
 from hedgerow_operator.api.manifests import FoundJob, ManifestError, Manifests
 from hedgerow_operator.api.validate import checked
@@ -18,6 +19,9 @@ WHERE = "command line"
 _SUFFIX_LENGTH = 4  # -999
 _SCRIPTS = (".py", ".sh", ".bash")
 _NO_NAME = "job"
+_MOST_DIGITS = 5
+_SCRIPT_BYTES = 1 << 16
+_COMMENT = re.compile(r"(?:^|\s)#.*$", re.MULTILINE)
 # What torchrun, accelerate and deepspeed call the number of ranks of one machine.
 _RANK_OPTIONS = ("nproc_per_node", "num_processes", "num_gpus")
 
@@ -50,7 +54,7 @@ def as_manifests(wanted: Wanted, name: str, folder: Path) -> Manifests:
     """The job, held to the same rules as one in a manifest. folder: what is relative counts from it."""
     job, problems = checked(_fields(wanted, name, folder))
     errors = tuple(ManifestError(WHERE, problem.sentence) for problem in problems)
-    return Manifests((FoundJob(job, WHERE, folder),) if job else (), errors, ())
+    return Manifests((FoundJob(job, WHERE, folder),) if job else (), errors)
 
 
 def names(command: Sequence[str]) -> Iterator[str]:
@@ -60,31 +64,53 @@ def names(command: Sequence[str]) -> Iterator[str]:
     yield from (f"{base}-{number}" for number in range(2, 1000))
 
 
-def ranks_of(command: Sequence[str]) -> int:
-    """Ranks that a launcher in the command was told to start on each machine; 1 where it is told none."""
+class Ranks(Struct, frozen=True):
+    """How many ranks the command is for on each machine, and a sentence that says why where that is not plain."""
+
+    count: int
+    why: str = ""
+
+
+def ranks_of(command: Sequence[str]) -> Ranks:
+    """What a launcher of ranks in the command, or in the shell script that it names, was told to start; else 1."""
     if default_mode(command) != PER_WORKER:
-        return 1
-    words = _words(command)
+        return Ranks(1)
+    words = _words([*command, _COMMENT.sub("", _script_text(script_file(command)))])
     for at, word in enumerate(words):
         option, equals, value = word.lstrip("-").partition("=")
         if word.startswith("-") and option.replace("-", "_") in _RANK_OPTIONS:
-            text = value if equals else next(iter(words[at + 1 : at + 2]), "")
-            return int(text) if text.isascii() and text.isdecimal() and len(text) < 5 else _processors()
-    return 1
+            text = (value if equals else next(iter(words[at + 1 : at + 2]), "")).strip("'\"")
+            if text.isascii() and text.isdecimal() and len(text) < _MOST_DIGITS:
+                return Ranks(
+                    int(text), f"{text} ranks, as --{option} in the command says; --nproc gives another number"
+                )
+            count = _processors()
+            return Ranks(count, f"{count} ranks, one for each GPU, for --{option} {text}; --nproc gives another number")
+    return Ranks(1, "1 rank, since the command tells no number; --nproc gives another one")
 
 
 def _processors() -> int:
-    """What ``auto`` and ``gpu`` mean: the GPUs that may be used, as NVIDIA's driver lists them; else 1."""
+    """What ``auto`` and ``gpu`` mean: the GPUs that may be used, as NVIDIA's driver lists them; without any 1."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None:
         return len([name for name in visible.split(",") if name.strip()]) or 1
     return len(list(Path("/dev").glob("nvidia[0-9]*"))) or 1
 
 
+def _script_text(path: str) -> str:
+    try:
+        if not path:
+            return ""
+        with open_regular(path) as file:
+            return file.read(_SCRIPT_BYTES).decode(errors="replace")
+    except OSError:
+        return ""
+
+
 def _fields(wanted: Wanted, name: str, folder: Path) -> dict[str, Any]:
     spec: dict[str, Any] = {
         "workers": 1 if wanted.workers is None else wanted.workers,
-        "ranksPerWorker": ranks_of(wanted.command) if wanted.nproc is None else wanted.nproc,
+        "ranksPerWorker": ranks_of(wanted.command).count if wanted.nproc is None else wanted.nproc,
         "local": {"command": list(wanted.command), "workingDir": str(folder)},
     }
     if wanted.checkpoint_directory is not None:

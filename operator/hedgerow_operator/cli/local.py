@@ -39,12 +39,15 @@ NOTIFY_VARIABLE = "HEDGEROW_NOTIFY"
 
 
 class Telling(Struct, frozen=True, kw_only=True):
-    """Who is told of a run, and how. output: of option -o. notify_format: None for the one that fits the URL."""
+    """Who is told of a run, and how. output: of option -o. notify_format: None for the one that fits the URL.
+    notes: sentences to begin with.
+    """
 
     output: str | None = None
     detach: bool = False
     notify: str | None = None
     notify_format: str | None = None
+    notes: tuple[str, ...] = ()
 
     def options(self) -> list[str]:
         """The same as words of a command line; the URL is a secret and only hinted at."""
@@ -78,7 +81,7 @@ def run_told(manifests: Manifests, state_dir: Path, again: str, telling: Telling
     if not telling.detach:
         return run_jobs(manifests, state_dir, lambda output: make_view(telling.output, output), again, telling)
     names = ", ".join(name_of(job) for job in accepted(manifests))
-    for note in manifests.notes:
+    for note in (*manifests.notes, *telling.notes):
         click.echo(f"hedgerow: {note}", err=True)
 
     def work(ready: Callable[[], None]) -> int:
@@ -106,7 +109,7 @@ def run_jobs(
     paths = StatePaths(state_dir)
     output = Output()
     shown = view(output)
-    for note in manifests.notes:
+    for note in (*manifests.notes, *telling.notes):
         shown.note(note)
     try:
         with locked(paths) as lock:

@@ -4,15 +4,17 @@ import shlex
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 
 from hedgerow_operator.adapters.local.errors import StateError
+from hedgerow_operator.adapters.local.file_jobs import key_of
 from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.adapters.local.processes import members
 from hedgerow_operator.adapters.local.state_file import read_job
 from hedgerow_operator.api.manifests import Manifests
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.api.validate import change_problems
-from hedgerow_operator.cli.command_job import Wanted, as_manifests, names
+from hedgerow_operator.cli.command_job import Wanted, as_manifests, names, ranks_of
 from hedgerow_operator.cli.local import Telling, accepted, command, run_told
 from hedgerow_operator.cli.outcome import is_finished
 from hedgerow_operator.reconcile.ports import JobKey
@@ -23,8 +25,13 @@ _NAMESPACE = "default"
 def run_command(wanted: Wanted, state_dir: Path, telling: Telling) -> int:
     """Run the command; the exit code. Raises click.ClickException for bad input."""
     again = command(list(wanted.options()), state_dir, telling, wanted.command)
+    paths = StatePaths(state_dir)
     try:
-        return run_told(choose(wanted, StatePaths(state_dir), Path.cwd()), state_dir, again, telling)
+        manifests = choose(wanted, paths, Path.cwd())
+        output = (f"what its ranks print is in {paths.job(key_of(found.job))}" for found in manifests.jobs)
+        why = ranks_of(wanted.command).why if wanted.nproc is None else ""
+        telling = replace(telling, notes=(*filter(None, [why]), *output))
+        return run_told(manifests, state_dir, again, telling)
     except StateError as error:
         raise click.ClickException(str(error)) from None
 

@@ -51,7 +51,17 @@ RANKS = {
 def test_the_ranks_of(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     command, ranks = RANKS[case]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,3")
-    assert ranks_of(command) == ranks
+    assert ranks_of(command).count == ranks
+
+
+def test_a_shell_script_that_calls_torchrun_is_looked_into(tmp_path: Path) -> None:
+    script = tmp_path / "run.sh"
+    script.write_text("#!/bin/bash\n# torchrun --nproc-per-node 9\nexec torchrun \\\n  --nproc-per-node='4' train.py\n")
+    ranks = ranks_of(["bash", str(script)])
+    assert (ranks.count, ranks.why) == (
+        4,
+        "4 ranks, as --nproc-per-node in the command says; --nproc gives another number",
+    )
 
 
 def test_the_options_become_the_fields_of_a_manifest(tmp_path: Path) -> None:
