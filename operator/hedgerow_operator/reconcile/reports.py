@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from hedgerow.wire import STAGE_RUNNING, STAGE_STOPPED, STAGE_STOPPING, Answer, Report
-from hedgerow_operator.core.noteworthy import look_within
+from hedgerow_operator.core.noteworthy import Outline, look_within, outline
 from hedgerow_operator.core.orders import answer_for
 from hedgerow_operator.core.plan import Orders
 from hedgerow_operator.core.rank_sums import RankSums, sums_of
@@ -28,6 +28,7 @@ class _Job:
         self.since = now
         self.heard: dict[tuple[int, int], tuple[Report, float]] = {}
         self.sums: dict[tuple[int, int], RankSums] = {}
+        self.outlines: dict[tuple[int, int], Outline] = {}
         self.told: dict[tuple[int, int], Mapping[str, float]] = {}
         self.held: dict[tuple[int, int], Held] = {}
 
@@ -35,6 +36,7 @@ class _Job:
         """Forget the launchers that are not ``wanted``: by place, and when they were heard."""
         self.heard = {place: entry for place, entry in self.heard.items() if wanted(place, entry[1])}
         self.sums = {place: sums for place, sums in self.sums.items() if place in self.heard}
+        self.outlines = {place: found for place, found in self.outlines.items() if place in self.heard}
         self.told = {place: told for place, told in self.told.items() if place in self.heard}
 
     def overtaken(self, report: Report) -> bool:
@@ -83,7 +85,8 @@ class ReportHub:
         job.heard[place] = (report, self._clock())
         job.sums[place] = sums_of(report.ranks)
         self._answer_if_due(job, place)
-        seconds = 0.0 if self.on_heard(report) else look_within(old[0] if old else None, report, job.orders)
+        before, job.outlines[place] = job.outlines.get(place), outline(report, job.orders)
+        seconds = 0.0 if self.on_heard(report) else look_within(before, job.outlines[place], job.orders)
         if seconds is not None:
             self.on_report(report.job.uid, seconds)
 

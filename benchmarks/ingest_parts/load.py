@@ -1,0 +1,223 @@
+"""A process that plays many launchers and agents, each at its own times, whatever the server does (open loop).
+
+``python -m ingest_parts.load`` reads a plan as JSON from standard input and prints what it measured. A report's latency
+counts from when it was to be sent, not from when it could be; of a launcher's, whose answer the server holds, the time
+that it is meant to be held is taken off.
+"""
+
+from __future__ import annotations
+
+import gc
+import heapq
+import json
+import resource
+import select
+import socket
+import sys
+import time
+from typing import Any
+
+from hedgerow.wire import REPORTS_PATH
+from hedgerow.wire_agent import AGENT_REPORTS_PATH
+from ingest_parts.bodies import FIRST, agent_body, agent_token, launcher_body, launcher_token, request
+
+SPACING_SECONDS = 0.2  # hedgerow.reporter.SPACING_SECONDS
+_SOURCES = 32  # addresses on loopback to connect from: each has ports of its own
+
+
+class Sender:
+    """One launcher or agent: when it sends, and what it waits for."""
+
+    __slots__ = ("due", "held", "link", "node", "number", "parts", "path", "sent", "token", "workers")
+
+    def __init__(self, node: int, workers: int, due: float, link: Link, held: bool) -> None:
+        self.node, self.workers, self.due, self.link, self.held = node, workers, due, link, held
+        self.path = REPORTS_PATH if held else AGENT_REPORTS_PATH
+        self.token = launcher_token(node) if held else agent_token(node)
+        self.parts = launcher_body(node, workers) if held else agent_body(node)
+        self.number, self.sent = FIRST, 0.0
+
+    def __lt__(self, other: Sender) -> bool:
+        return self.due < other.due
+
+
+class Link:
+    """A connection that is kept. waiting: when each of the requests on it was due, and whether it is held."""
+
+    __slots__ = ("data", "out", "sender", "sock", "waiting")
+
+    def __init__(self, port: int, number: int) -> None:
+        self.sock = socket.socket()
+        self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.sock.bind((f"127.0.1.{1 + number % _SOURCES}", 0))
+        self.sock.settimeout(30.0)
+        self.sock.connect(("127.0.0.1", port))
+        self.sock.setblocking(False)
+        self.data, self.out = b"", b""
+        self.waiting: list[tuple[float, bool]] = []
+        self.sender: Sender | None = None
+
+
+class Load:
+    """Sends by the clock and notes how long answers took."""
+
+    def __init__(self, plan: dict[str, Any]) -> None:
+        self.plan = plan
+        self.period, self.hold = plan["period"], plan["hold"]
+        self.poll = select.epoll()
+        self.links: dict[int, Link] = {}
+        self.latencies: list[float] = []
+        self.statuses: dict[str, int] = {}
+        self.sent = self.answered = 0
+        self.spread = 0.0
+        self.begin = time.monotonic()
+        self.warm = self.begin + plan["warm"]
+        self.senders = self._make()
+
+    def _make(self) -> list[Sender]:
+        plan, senders = self.plan, []
+        shared = [self._link(number) for number in range(plan["agentLinks"])]
+        nodes = range(plan["first"], plan["first"] + plan["nodes"])
+        for order, node in enumerate(nodes):
+            share = (order + 0.5 * (plan["first"] > 0)) / plan["nodes"]
+            if plan["launchers"]:
+                senders.append(Sender(node, plan["workers"][order], share * self.period, self._link(node), held=True))
+            if plan["agents"]:
+                late = share + 0.37 if share < 0.63 else share - 0.63
+                senders.append(Sender(node, 0, late * self.period, shared[order % len(shared)], held=False))
+        return senders
+
+    def _link(self, number: int) -> Link:
+        link = Link(self.plan["port"], number)
+        self.links[link.sock.fileno()] = link
+        self.poll.register(link.sock, select.EPOLLIN)
+        return link
+
+    def run(self, seconds: float) -> None:
+        """Send and hear for so long."""
+        self.begin = time.monotonic()
+        self.warm, end = self.begin + self.plan["warm"], self.begin + seconds
+        for sender in self.senders:
+            sender.due += self.begin
+        heapq.heapify(self.senders)
+        while (now := time.monotonic()) < end:
+            while self.senders[0].due <= now:
+                sender = self.senders[0]
+                self._send(sender)
+                sender.due += self.period
+                heapq.heapreplace(self.senders, sender)
+            self._hear(max(0.0, min(self.senders[0].due, end) - time.monotonic()))
+
+    def _send(self, sender: Sender) -> None:
+        sender.number += 1
+        sender.sent = time.monotonic()
+        self.sent += 1
+        sender.link.waiting.append((sender.due, sender.held))
+        self._write(sender.link, request(sender.path, sender.token, sender.parts, sender.number))
+
+    def _write(self, link: Link, data: bytes) -> None:
+        if link.out:
+            link.out += data
+            return
+        try:
+            sent = link.sock.send(data)
+        except BlockingIOError:
+            sent = 0
+        if sent < len(data):
+            link.out = data[sent:]
+            self.poll.modify(link.sock, select.EPOLLIN | select.EPOLLOUT)
+
+    def _hear(self, seconds: float) -> None:
+        for number, event in self.poll.poll(seconds):
+            link = self.links[number]
+            if event & select.EPOLLOUT:
+                data, link.out = link.out, b""
+                self.poll.modify(link.sock, select.EPOLLIN)
+                self._write(link, data)
+            if event & ~select.EPOLLOUT:
+                self._read(link)
+
+    def _read(self, link: Link) -> None:
+        try:
+            data = link.sock.recv(65536)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._count("closed")
+            self.poll.unregister(link.sock)
+            return
+        link.data += data
+        while (end := link.data.find(b"\r\n\r\n")) >= 0:
+            head = link.data[:end].lower()
+            begin = head.index(b"content-length:") + 15
+            length = int(head[begin:].split(b"\r\n", 1)[0])
+            if len(link.data) < end + 4 + length:
+                return
+            link.data = link.data[end + 4 + length :]
+            self._count(head[9:12].decode())
+            due, held = link.waiting.pop(0)
+            took = time.monotonic() - due
+            self.answered += 1
+            if due >= self.warm:
+                # An answer that brings news is not held.
+                self.latencies.append(max(0.0, took - self.hold) if held and took > 0.5 * self.hold else took)
+            if link.sender is not None:
+                link.sender.due = max(time.monotonic(), link.sender.sent + SPACING_SECONDS)
+                heapq.heappush(self.senders, link.sender)
+
+    def _count(self, status: str) -> None:
+        self.statuses[status] = self.statuses.get(status, 0) + 1
+
+    def storm(self, seconds: float) -> None:
+        """All at once have something unusual to say: launchers on a second connection, as ours do, agents on theirs.
+
+        From then on a launcher reports again as soon as it is answered, but not within SPACING_SECONDS.
+        """
+        began = time.monotonic()
+        self.senders, senders = [], self.senders
+        for sender in senders:
+            body = launcher_body if sender.held else agent_body
+            sender.parts = body(sender.node, *((sender.workers,) if sender.held else ()), still=True)
+        self.begin = time.monotonic()
+        for number, sender in enumerate(senders):
+            if sender.held:
+                sender.link.sender = None  # its answer comes, and is not waited for
+                sender.link = self._link(number)
+                sender.link.sender = sender
+            self._send(sender)
+            self._hear(0.0)
+        self.spread = time.monotonic() - self.begin
+        end = began + seconds
+        while (now := time.monotonic()) < end:
+            while self.senders and self.senders[0].due <= now:
+                self._send(heapq.heappop(self.senders))
+            self._hear(max(0.0, min(self.senders[0].due if self.senders else end, end, now + 0.1) - now))
+
+    def told(self) -> dict[str, Any]:
+        """What was measured."""
+        return {"sent": self.sent, "answered": self.answered, "statuses": self.statuses,
+                "latencies": [round(1000 * one, 3) for one in self.latencies],
+                "spread": round(self.spread, 2), "most": max((sender.number - FIRST for sender in self.senders), default=0)}
+
+
+def main() -> None:
+    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    plan = json.loads(sys.stdin.readline())
+    load = Load(plan)
+    print(json.dumps({"ready": len(load.senders)}), flush=True)
+    sys.stdin.readline()
+    gc.freeze()
+    gc.disable()
+    load.run(plan["seconds"])
+    if plan["storm"]:
+        print(json.dumps(load.told()), flush=True)
+        load.latencies, load.statuses = [], {}
+        load.storm(plan["storm"])
+    print(json.dumps(load.told()), flush=True)
+
+
+if __name__ == "__main__":
+    main()
