@@ -81,13 +81,13 @@ def run_told(manifests: Manifests, state_dir: Path, again: str, telling: Telling
     if not telling.detach:
         return run_jobs(manifests, state_dir, lambda output: make_view(telling.output, output), again, telling)
     names = ", ".join(name_of(job) for job in accepted(manifests))
-    for note in (*manifests.notes, *telling.notes):
-        click.echo(f"hedgerow: {note}", err=True)
 
     def work(ready: Callable[[], None]) -> int:
         return run_jobs(manifests, state_dir, lambda output: Silent(), again, telling, ready)
 
     pid = background.in_background(work)
+    for note in (*manifests.notes, *telling.notes):
+        click.echo(f"hedgerow: {note}", err=True)
     there = "" if state_dir == DEFAULT_STATE else f" --state-dir {shlex.quote(str(state_dir))}"
     click.echo(
         f"{names}: looked after in the background by process {pid}; hedgerow attach{there} shows it, "
@@ -109,10 +109,10 @@ def run_jobs(
     paths = StatePaths(state_dir)
     output = Output()
     shown = view(output)
-    for note in (*manifests.notes, *telling.notes):
-        shown.note(note)
     try:
         with locked(paths) as lock:
+            for note in (*manifests.notes, *telling.notes):
+                shown.note(note)
             return asyncio.run(_run(jobs, paths, lock, shown, again, telling, ready))
     except StateError as error:
         raise click.ClickException(str(error)) from None
