@@ -20,11 +20,12 @@ from hedgerow_agent import reasons
 from hedgerow_agent.bounded import Bounded
 from hedgerow_agent.checks import gpu_checks
 from hedgerow_agent.checks.base import Check
-from hedgerow_agent.devices.base import Device, Gone, Identity, Process, Unavailable
+from hedgerow_agent.devices.base import Device, Gone, Identity, Process, Unavailable, Values
 from hedgerow_agent.reading import Reading, read
 
 # A look at a healthy GPU takes some tens of milliseconds; values older than this say nothing of now.
 VALID_SECONDS = 10.0
+_ALIKE = ("pcie_link_width", "pcie_link_generation")
 
 
 class Gpu:
@@ -88,6 +89,16 @@ class Gpu:
             self.broken = {"reading": f"{type(outcome.error).__name__}: {outcome.error}"[:200]}
         elif outcome.value[0] is self._device:
             self._take(outcome.value[1], dropped)
+
+    def compared(self) -> Values:
+        """Values in which GPUs of one kind should be alike."""
+        values = self._reading.values if self._reading else {}
+        return {name: values[name] for name in _ALIKE if name in values}
+
+    def compare(self, best: Values) -> None:
+        """What the best of its kind has."""
+        if self._reading:
+            self._reading.best = best
 
     def forget(self) -> None:
         """It is not looked at any more."""

@@ -56,6 +56,7 @@ class Gpus:
         for gpu in self._gpus:
             gpu.collect(max(0.0, until - self._clock()), self.dropped)
             words, gpu.driver_words = gpu.driver_words or words, ""
+        self._compare()
         return words
 
     def indexes(self) -> dict[str, int]:
@@ -65,6 +66,16 @@ class Gpus:
     def broken(self) -> dict[str, str]:
         """check -> what went wrong in it, on whichever GPU."""
         return {name: f"GPU {gpu.identity.index}: {words}" for gpu in self for name, words in gpu.broken.items()}
+
+    def _compare(self) -> None:
+        """Tell each what the best of its kind has."""
+        best: dict[tuple[str, str], float] = {}
+        for gpu in self._gpus:
+            for name, value in gpu.compared().items():
+                key = (gpu.identity.name, name)
+                best[key] = max(value, best.get(key, value))
+        for gpu in self._gpus:
+            gpu.compare({name: value for (kind, name), value in best.items() if kind == gpu.identity.name})
 
     def _present(self, device: Device, left: list[Gpu]) -> None:
         about = device.identity

@@ -11,7 +11,10 @@ from hedgerow_agent.devices.base import Device, Gone, Instance, Process, Unavail
 
 @dataclass
 class Reading:
-    """What one look gave. broken: check -> what went wrong in it."""
+    """What one look gave. broken: check -> what went wrong in it.
+
+    best: the highest of some values among GPUs of the same kind on this node, put in before it is judged.
+    """
 
     values: Values = field(default_factory=dict)
     throttle_reasons: list[str] | None = None
@@ -19,6 +22,7 @@ class Reading:
     instances: list[Instance] = field(default_factory=list)
     dropped: dict[str, int] = field(default_factory=dict)
     broken: dict[str, str] = field(default_factory=dict)
+    best: Values = field(default_factory=dict)
 
 
 class Sampler(Protocol):

@@ -1,14 +1,15 @@
-"""/metrics and /healthz over the standard library's HTTP: one request at a time, and none may take long."""
+"""/metrics and /healthz over the standard library's HTTP: few requests at a time, and a slow one keeps off no other."""
 
 import socket
 import threading
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from hedgerow_agent.metrics import CONTENT_TYPE
 
 _REQUEST_SECONDS = 3.0
+_MAX_REQUESTS = 8
 
 
 class Server:
@@ -30,8 +31,27 @@ class Server:
         self._server.server_close()
 
 
-class _Listener(HTTPServer):
+class _Listener(ThreadingHTTPServer):
     answers: dict[str, Callable[[], str]]
+    daemon_threads = True
+
+    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
+        super().__init__(address, handler)
+        self._room = threading.BoundedSemaphore(_MAX_REQUESTS)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """On a thread of its own while there is room; else it is closed at once."""
+        if self._room.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Answer, and make room."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._room.release()
 
     def server_bind(self) -> None:
         """Without asking for the host's name, which may take long where no name server answers."""

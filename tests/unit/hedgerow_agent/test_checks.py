@@ -109,6 +109,12 @@ def test_nothing_is_said_of(case: str, tmp_path: Path) -> None:
     assert node.findings() == []
 
 
+def test_a_bus_that_is_narrower_than_those_of_the_others_is_said(tmp_path: Path) -> None:
+    node = Node(tmp_path, story(3, {"at": 0, "gpu": 2, "set": {"pcie_link_width": 4}}))
+    node.looks(60)
+    assert [(one.gpu, one.reason) for one in node.findings()] == [(2, reasons.PCIE_REDUCED)]
+
+
 def test_recoveries_of_long_ago_are_forgotten(tmp_path: Path) -> None:
     node = Node(tmp_path, story(1, {"at": 10, "set": {"nvlink_recovery_errors": 5}}, nvlink_recovery_errors=0))
     node.looks(30)

@@ -1,4 +1,8 @@
-"""PCIe: a link that is narrower than it could be, or slower while the GPU works (idle ones slow down to save power)."""
+"""PCIe: a link that became narrower than it was or than those of the others like it, or slower while the GPU works.
+
+By its maximum alone nothing is judged: a T4 or A10G in a rented machine says 8 of 16 lanes all its life. Links of idle
+GPUs slow down to save power.
+"""
 
 from hedgerow.wire_agent import ACTION_INSPECT, DEGRADED, Finding
 from hedgerow_agent.checks.base import Lasting, Rising, has
@@ -19,6 +23,7 @@ class Pcie:
     name = "pcie"
 
     def __init__(self) -> None:
+        self._most: dict[str, float] = {}
         self._narrow = Lasting()
         self._slow = Lasting()
         self._replays = Rising(_WINDOW_SECONDS)
@@ -43,11 +48,11 @@ class Pcie:
         return found
 
     def _below(self, reading: Reading, now: float, what: str, counts: bool, lasting: Lasting) -> list[Finding]:
-        names = (f"pcie_link_{what}", f"pcie_highest_link_{what}")
-        below = counts and has(reading, *names) and reading.values[names[0]] < reading.values[names[1]]
-        seconds = lasting.seconds(below, now)
+        name = f"pcie_link_{what}"
+        value = reading.values.get(name, 0.0)
+        self._most[name] = most = max(value, self._most.get(name, 0.0), reading.best.get(name, 0.0))
+        seconds = lasting.seconds(counts and has(reading, name) and value < most, now)
         if seconds < _LASTING_SECONDS:
             return []
-        is_now, could_be = (reading.values[name] for name in names)
-        words = f"its PCIe link has {what} {is_now:.0f}; it could have {could_be:.0f}"
+        words = f"its PCIe link has {what} {value:.0f}; it had {most:.0f}, or others like it have"
         return [Finding(self.name, DEGRADED, PCIE_REDUCED, ACTION_INSPECT, words, age=seconds)]
