@@ -137,13 +137,24 @@ STANDING: dict[str, Change] = {
     ),
     "half are a step behind": lambda one: replace(one, step=one.step - one.rank % 2),
     "half go on": lambda one: replace(one, progress_age=0.2) if one.rank % 2 else one,
+    "half go on and are far ahead": lambda one: (
+        replace(one, progress_age=0.2, step=(one.step or 0) + 9) if one.rank % 2 else one
+    ),
+    "half work": lambda one: replace(one, activity=Activity("R", "", 1.0, 0.0, 0.0, 0.0)) if one.rank % 2 else one,
     "one speaks for all by its log": lambda one: (
         replace(one, source="Log") if one.rank == 0 else replace(one, source=None, beats=0, step=None, phase="init")
+    ),
+    "one speaks for all by its log, half work": lambda one: replace(
+        STANDING["one speaks for all by its log"](one),
+        activity=Activity("R", "", 1.0, 0.0, 0.0, 0.0) if one.rank % 2 else one.activity,
     ),
     "all work": lambda one: replace(one, activity=Activity("R", "", 1.0, 0.0, 0.0, 0.0)),
     "one has failed": _exits(lambda rank: rank == 4711, 1),
     "all have failed": _exits(lambda rank: True, 1),
     "half have ended well": _exits(lambda rank: rank % 2 == 0, 0),
+    "half have ended well long ago": lambda one: replace(
+        _exits(lambda rank: rank % 2 == 0, 0)(one), exit_age=900.0, progress_age=900.0
+    ),
 }
 
 

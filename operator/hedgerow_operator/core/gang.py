@@ -166,6 +166,11 @@ class Gang(Struct, frozen=True, kw_only=True, dict=True):
         return tuple([rank for rank in self.ranks if rank.own.state != RANK_EXITED])
 
     @cached_property
+    def told(self) -> tuple[RankReport, ...]:
+        """The reports that tell the progress of the live ranks, one for each."""
+        return tuple([rank.spoken or rank.own for rank in self.live])
+
+    @cached_property
     def ended_ranks(self) -> tuple[RankView, ...]:
         """Ranks that have ended."""
         if self.sums.live == self.sums.count:

@@ -5,6 +5,7 @@ Those of one report are made once, when it arrives.
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from math import inf
 
 from msgspec import Struct, structs
@@ -25,8 +26,9 @@ class RankSums(Struct, frozen=True, kw_only=True):
     runs and has left its first step behind. least_step, least_torch_step: of ranks whose steps are the job's own, and
     of torch's hook. stepless: some rank names no step. pace: median length of steps, seconds. speaks: some tells by
     its log. most_step, most_torch_step: as the least. stopped, bursty, recorded, records: some live rank is stopped by
-    a signal, tells by lines in bursts, has told of its flight recorder, has one. frozen, working: every live rank is
-    seen to do nothing, to work, whatever its deadline is. idle: each is surely idle. functions: how many ranks stand in
+    a signal, tells by lines in bursts, has told of its flight recorder, has one. frozen: every live rank is seen to
+    do nothing, whatever its deadline is; at_work: those that work, whatever theirs is. idle: each is surely idle.
+    functions: how many ranks stand in
     each function (file, name), of those in places. telling: the sums of those that tell their own progress, None when
     all do.
     """
@@ -52,7 +54,7 @@ class RankSums(Struct, frozen=True, kw_only=True):
     recorded: bool = False
     records: bool = False
     frozen: bool = True
-    working: bool = True
+    at_work: tuple[int, ...] = ()
     idle: bool = True
     telling: "RankSums | None" = None
 
@@ -119,7 +121,7 @@ def _sums_of(ranks: Sequence[RankReport]) -> RankSums:
         recorded=any(rank.collectives is not None for rank in live),
         records=any(rank.records for rank in live),
         frozen=all(_shows(rank, inf) is Computing.FROZEN for rank in live),
-        working=all(_shows(rank, 0.0) is Computing.ACTIVE for rank in live),
+        at_work=tuple([rank.rank for rank in live if _shows(rank, 0.0) is Computing.ACTIVE]),
         idle=all(surely_idle(rank) for rank in live),
     )
 
@@ -204,7 +206,7 @@ def _together(parts: Sequence[RankSums]) -> RankSums:
         recorded=any(part.recorded for part in parts),
         records=any(part.records for part in parts),
         frozen=all(part.frozen for part in parts),
-        working=all(part.working for part in parts),
+        at_work=tuple(chain.from_iterable([part.at_work for part in parts if part.at_work])),
         idle=all(part.idle for part in parts),
     )
 

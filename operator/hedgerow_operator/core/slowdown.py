@@ -42,12 +42,15 @@ class Slow(Struct, frozen=True, kw_only=True):
 
 
 class Sampling(Struct, frozen=True, kw_only=True):
-    """How many samples are left out at first, are asked for in the first block, in a window, and in a block."""
+    """How many samples are left out at first, are asked for in the first block, in a window, and in a block. errors:
+    standard errors by which the median of a window must stand out.
+    """
 
     warm_up: int = WARM_UP_STEPS
     least_baseline: int = LEAST_BASELINE
     least_window: int = LEAST_WINDOW
     block: int = BLOCK
+    errors: float = STANDARD_ERRORS
 
 
 STEP_BY_STEP = Sampling()
@@ -62,8 +65,12 @@ class SlowdownWatch:
     """
 
     def __init__(
-        self, threshold_percent: float = THRESHOLD_PERCENT, window_seconds: float = WINDOW_SECONDS,
-        baseline: Sequence[float] = (), load: tuple[float, ...] = (), sampling: Sampling = STEP_BY_STEP,
+        self,
+        threshold_percent: float = THRESHOLD_PERCENT,
+        window_seconds: float = WINDOW_SECONDS,
+        baseline: Sequence[float] = (),
+        load: tuple[float, ...] = (),
+        sampling: Sampling = STEP_BY_STEP,
     ) -> None:
         self.slow: Slow | None = None
         self._threshold = 1.0 + threshold_percent / 100.0
@@ -89,14 +96,18 @@ class SlowdownWatch:
         """Whether there is something to compare with, and something to compare."""
         return bool(self._blocks) and len(self._window) >= self._sampling.least_window
 
-    def add(self, time: float, seconds: float, load: tuple[float, ...] = ()) -> None:
-        """A step of ``seconds`` that ended at ``time``. ``load``: what says how much work it was (batch, sequence)."""
+    def add(self, time: float, seconds: float, load: tuple[float, ...] = (), share: float = 1.0) -> None:
+        """A step of ``seconds`` that ended at ``time``. ``load``: what says how much work it was (batch, sequence).
+
+        share: how much of it was in no sample before; medians of steps that overlap tell less than so many apart.
+        """
         if load != self._load:
             self._load = load
             self._reset()
         self._count += 1
         if self._count <= self._sampling.warm_up or seconds <= 0.0:
             return
+        self._share = share
         self._window.append((time, seconds))
         while len(self._window) > self._sampling.least_window and self._window[0][0] < time - self._window_seconds:
             self._settled = True
@@ -110,6 +121,7 @@ class SlowdownWatch:
 
     def _reset(self) -> None:
         self.slow = None
+        self._share = 1.0
         self._settled = False
         self._count: int = 0
         self._fresh = self._standing_out = 0
@@ -153,9 +165,9 @@ class SlowdownWatch:
     def _noise(self, window: int) -> float:
         """What the medians of ``window`` steps and of the past do by themselves, seconds."""
         past = len(self._blocks) * self._sampling.least_baseline
-        error = _MEDIAN_ERROR * _spread(self._steps) * math.sqrt(1.0 / window + 1.0 / past)
+        error = _MEDIAN_ERROR * _spread(self._steps) * math.sqrt((1.0 / window + 1.0 / past) / self._share)
         changes = [abs(after - before) for before, after in pairwise(self._blocks)]
-        return max(STANDARD_ERRORS * error, BLOCK_DEVIATIONS * statistics.median(changes) if changes else 0.0)
+        return max(self._sampling.errors * error, BLOCK_DEVIATIONS * statistics.median(changes) if changes else 0.0)
 
 
 def _spread(values: deque[float]) -> float:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
+from heapq import nsmallest
 from itertools import islice
 
 from msgspec import Struct, structs
@@ -125,7 +126,8 @@ def _some_overdue(gang: Gang, deadlines: Mapping[str, float]) -> Verdict:
     if gang.sums.closer_than(ALONE_STEPS):
         return _progressing(gang)
     far = _furthest(gang, deadlines) - ALONE_STEPS
-    behind = [rank for rank in gang.live if (-1 if (step := rank.progress.step) is None else step) <= far]
+    told = zip(gang.live, gang.told, strict=True)
+    behind = [rank for rank, one in told if (-1 if one.step is None else one.step) <= far]
     alone = [rank for rank in behind if _overdue(rank, deadlines, ALONE_FACTOR) and _frozen(rank, deadlines)]
     if not alone:
         return _progressing(gang)
@@ -137,13 +139,12 @@ def _some_overdue(gang: Gang, deadlines: Mapping[str, float]) -> Verdict:
 def _furthest(gang: Gang, deadlines: Mapping[str, float]) -> int:
     """The step of the peers that step on; those that only have a longer deadline (they save, say) do not."""
     limit = deadlines.get(PHASE_STEP, float("inf"))
-    told = [peer.progress for peer in gang.live]
-    reached = [one.step for one in told if one.phase == PHASE_STEP and (one.progress_age or 0.0) <= limit]
+    reached = [one.step for one in gang.told if one.phase == PHASE_STEP and (one.progress_age or 0.0) <= limit]
     return max([step for step in reached if step is not None], default=-1)
 
 
 def _step(rank: RankView) -> int:
-    step = rank.progress.step
+    step = (rank.spoken or rank.own).step
     return -1 if step is None else step
 
 
@@ -164,7 +165,10 @@ def _ending(gang: Gang, deadlines: Mapping[str, float]) -> Verdict:
         message = f"{ended} ended with exit code 0, {phrases.ranks(numbers)} may take {phrases.seconds(limit)} to end"
         return Verdict(kind=Kind.HEALTHY, reason=reasons.HEALTHY, message=message)
     culprit = Culprit(ranks=numbers, why=f"{ended} ended with exit code 0, {phrases.ranks(numbers)} did not end")
-    return _all_still(gang, [_as_ending(rank, newest, limit, deadlines) for rank in gang.live], deadlines, culprit)
+    left: Sequence[RankView] = gang.live
+    if gang.sums.frozen and len(left) > MOST_CLASSED:
+        left = nsmallest(MOST_CLASSED, left, key=lambda rank: _still_at_end(rank, newest) or 0.0)
+    return _all_still(gang, [_as_ending(rank, newest, limit, deadlines) for rank in left], deadlines, culprit)
 
 
 def _stands(rank: RankView, deadlines: Mapping[str, float]) -> bool:
@@ -183,7 +187,7 @@ def _as_ending(rank: RankView, newest: float, limit: float, deadlines: Mapping[s
 
 
 def _still_at_end(rank: RankView, newest: float) -> float | None:
-    age = rank.progress.progress_age
+    age = (rank.spoken or rank.own).progress_age
     return None if age is None else max(0.0, min(age, newest - rank.age))
 
 
@@ -204,8 +208,9 @@ def _all_still(
         return _stalled(live, deadlines, culprit)
     if gang.sums.stopped:
         return _stalled(live, deadlines, culprit)
-    all_work = [Computing.ACTIVE] * len(live) if gang.sums.working else None
-    kinds = all_work or [_computing(rank, deadlines) for rank in live]
+    if gang.sums.at_work:
+        return _suspect(live, deadlines, f"{_work(live, gang.sums.at_work)}, so nothing is done")
+    kinds = [_computing(rank, deadlines) for rank in live]
     active, unknown = _of(live, kinds, Computing.ACTIVE), _of(live, kinds, Computing.UNKNOWN)
     if active:
         return _suspect(live, deadlines, f"{_work(live, active)}, so nothing is done")
@@ -221,9 +226,10 @@ def _of(live: Sequence[RankView], kinds: Sequence[Computing], wanted: Computing)
     return [rank.rank for rank, kind in zip(live, kinds, strict=True) if kind is wanted]
 
 
-def _work(live: Sequence[RankView], active: list[int]) -> str:
+def _work(live: Sequence[RankView], active: Sequence[int]) -> str:
     """Who still works, and what was seen of the first of them."""
-    first = next(rank for rank in live if rank.rank == active[0])
+    least = min(active)
+    first = next(rank for rank in live if rank.rank == least)
     verb = "shows" if len(active) == 1 else "show"
     return f"{phrases.ranks(active)} still {verb} work (rank {first.rank} {describe(first.report)})"
 
