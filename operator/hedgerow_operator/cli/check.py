@@ -14,7 +14,7 @@ import msgspec
 from hedgerow_operator.api.manifests import FoundJob, Manifests, load_manifests
 from hedgerow_operator.api.metadata import DEFAULT_NAMESPACE
 from hedgerow_operator.api.training_job import TrainingJob
-from hedgerow_operator.cli.check_parts import checkpoint, command, local, pod, resources
+from hedgerow_operator.cli.check_parts import checkpoint, command, local, pod, resources, template_types
 from hedgerow_operator.cli.check_parts.finding import ERROR, FINE, WARNING, Finding
 from hedgerow_operator.cli.launching import launch_of
 from hedgerow_operator.cli.outcome import name_of
@@ -68,6 +68,9 @@ def manifest_findings(found: Manifests) -> Iterator[Finding]:
 def offline(found: FoundJob, among: Manifests) -> list[Finding]:
     """What is to say about a job that keeps the rules, without any cluster."""
     job, spec = found.job, found.job.spec
+    wrong = list(template_types.findings(spec))
+    if wrong:
+        return of_job(job, wrong)
     folder = None
     findings = [Finding(FINE, "manifest", "keeps the schema and every rule of this release", found.where)]
     if spec.local is not None:

@@ -16,6 +16,7 @@ from hedgerow_operator.api.manifests import FoundJob, Manifests
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.build.injection import Injection
 from hedgerow_operator.cli.check import CheckOptions, of_job
+from hedgerow_operator.cli.check_parts import template_types
 from hedgerow_operator.cli.check_parts.cluster import access, kinds, operators, probe, references, trial
 from hedgerow_operator.cli.check_parts.cluster.operators import Operator
 from hedgerow_operator.cli.check_parts.cluster.site import FORBIDDEN, Check, Site, looked
@@ -54,6 +55,8 @@ async def _of(
     ask: Inquiry, job: TrainingJob, one: FoundJob, found: Manifests, seen: Sequence[Operator] | Finding,
     options: CheckOptions,
 ) -> list[Finding]:  # fmt: skip
+    if any(template_types.findings(job.spec)):
+        return []  # told already, and no server can say more
     if job.spec.kubernetes is None:
         return [Finding(WARNING, "cluster", "has spec.local: hedgerow local runs it, the cluster does not")]
     if isinstance(seen, Finding):

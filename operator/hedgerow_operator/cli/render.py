@@ -20,6 +20,7 @@ from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.api.yaml_writing import yaml_text
 from hedgerow_operator.build.injection import Injection
 from hedgerow_operator.build.placement import placement_job
+from hedgerow_operator.cli.check_parts import template_types
 from hedgerow_operator.cli.launching import Launch, launch_of
 
 # As the chart sets them where nothing else is asked for.
@@ -38,6 +39,9 @@ def show_rendered(manifests: str, report_url: str | None, image: str | None, sta
     found = load_manifests(manifests)
     if found.errors:
         raise click.ClickException(str(found.errors[0]))
+    for job in found.jobs:
+        for wrong in template_types.findings(job.job.spec):
+            raise click.ClickException(f"{job.where}: {wrong.sentence}")
     for note in found.notes:
         click.echo(f"hedgerow: {note}", err=True)
     injection = Injection(image=image or default_image(), report_url=(report_url or DEFAULT_REPORT_URL).rstrip("/"))

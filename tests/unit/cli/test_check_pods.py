@@ -155,6 +155,7 @@ RESOURCES: dict[str, tuple[Fields, list[str]]] = {
 
 PODS: dict[str, tuple[Fields, list[str]]] = {
     "a plain pod": (manifest(), []),
+    "no image": (manifest(container={"image": None}), ["error: the container train has no image; write one"]),
     "an image without a tag": (
         manifest(container={"image": "registry:5000/a/train"}),
         ['warning: the image "registry:5000/a/train" has no fixed tag'],

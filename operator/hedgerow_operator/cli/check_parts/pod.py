@@ -24,7 +24,7 @@ def findings(spec: TrainingJobSpec) -> Iterator[Finding]:
     yield _fine(_ending(pod))
     yield from _taken_names(pod)
     yield from _own_endings(pod)
-    yield from _changing_image(pod)
+    yield from _image(pod)
     if pod.spec.get("hostNetwork") and spec.master_port:
         yield _warning(
             f"hostNetwork with masterPort: {spec.master_port} keeps two jobs from one node; leave masterPort out, and "
@@ -64,8 +64,11 @@ def _own_endings(pod: PodView) -> Iterator[Finding]:
         )
 
 
-def _changing_image(pod: PodView) -> Iterator[Finding]:
+def _image(pod: PodView) -> Iterator[Finding]:
     image = str(pod.container.get("image") or "")
+    if not image:
+        yield _error(f"the container {pod.container['name']} has no image; write one")
+        return
     name = image.rsplit("/", 1)[-1]
     if "@" not in image and (":" not in name or name.endswith(":latest")):
         yield _warning(
