@@ -41,7 +41,8 @@ def test_a_closed_terminal_leaves_the_run_to_ps_attach_and_stop(box: OneBox) -> 
     box.until(lambda: "the terminal is gone, the run goes on in the background" in box.log())
     assert box.supervisor() == first.pid
     assert box.ranks() == ranks
-    assert re.search(rf"train +Running +Training +\d+ +1/1 +0 +\d+s +{first.pid}\n", box.said("ps"))
+    listed = rf"train +Running +Training +\d+ +1/1 +0 +\d+s +{first.pid}\n"
+    box.until(lambda: re.search(listed, box.said("ps")) is not None)
     again = box.terminal("attach")
     again.until(" Healthy")
     assert "AttemptStarted: attempt 1 starts" in again.shown
