@@ -42,7 +42,8 @@ def launcher_body(node: int, workers: int, still: bool = False) -> list[bytes]:
         RankReport(
             rank=rank, local_rank=rank - first, state=RANK_RUNNING, pid=4000 + rank, beats=reached,
             # In a storm rank 3 of each job never came to the last step.
-            step=reached - (still and rank == 3), phase="step", progress_age=age, source="Library", step_seconds=0.5, activity=activity,
+            step=reached - (still and rank == 3), phase="step", progress_age=age, source="Library", step_seconds=0.5,
+            activity=activity,
             values={"loss": 2.0625, "grad_norm": 1.25, "learning_rate": 0.0003}, memory_bytes=10**10 + rank,
             communication=CommunicationReport(0.1, 0.2, "DDP", 1.0), stack=STACK if still else None,
         )

@@ -22,6 +22,7 @@ from hedgerow.wire_agent import AGENT_REPORTS_PATH
 from ingest_parts.bodies import FIRST, agent_body, agent_token, launcher_body, launcher_token, request
 
 SPACING_SECONDS = 0.2  # hedgerow.reporter.SPACING_SECONDS
+QUIET_SECONDS = 1.5  # at the end of a storm, so that what was sent last can be heard
 _SOURCES = 32  # addresses on loopback to connect from: each has ports of its own
 
 
@@ -73,6 +74,7 @@ class Load:
         self.begin = time.monotonic()
         self.warm = self.begin + plan["warm"]
         self.senders = self._make()
+        self.everybody = tuple(self.senders)
 
     def _make(self) -> list[Sender]:
         plan, senders = self.plan, []
@@ -191,15 +193,15 @@ class Load:
         self.spread = time.monotonic() - self.begin
         end = began + seconds
         while (now := time.monotonic()) < end:
-            while self.senders and self.senders[0].due <= now:
+            while self.senders and self.senders[0].due <= now < end - QUIET_SECONDS:
                 self._send(heapq.heappop(self.senders))
-            self._hear(max(0.0, min(self.senders[0].due if self.senders else end, end, now + 0.1) - now))
+            self._hear(max(0.005, min(self.senders[0].due if self.senders else end, end, now + 0.1) - now))
 
     def told(self) -> dict[str, Any]:
         """What was measured."""
         return {"sent": self.sent, "answered": self.answered, "statuses": self.statuses,
                 "latencies": [round(1000 * one, 3) for one in self.latencies],
-                "spread": round(self.spread, 2), "most": max((sender.number - FIRST for sender in self.senders), default=0)}
+                "spread": round(self.spread, 2), "sum": sum(sender.number - FIRST for sender in self.everybody)}
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """The server process of the benchmark: the real one with everything behind it, or a bare aiohttp handler.
 
-``python -m ingest_parts.server real|bare NODES INTERVAL`` prints its port; each line on standard input is a question that
-is answered with a line of JSON.
+``python -m ingest_parts.server real|bare NODES INTERVAL`` prints its port; each line on standard input is a question
+that is answered with a line of JSON.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ class Real:
                   if (found := self.agents.newest(node)) is not None]
         stalled = [job.status.incident.kind for job in self.jobs.jobs.values() if job.status.incident is not None]
         return {"launchers": len(heard), "least": min(heard, default=0), "agents": len(agents),
-                "leastOfAgents": min(agents, default=0), "jobs": len(self.jobs.jobs), "incidents": len(stalled),
+                "leastOfAgents": min(agents, default=0),
+                "sum": sum(heard) + sum(agents), "jobs": len(self.jobs.jobs), "incidents": len(stalled),
                 "factor": round(self.pressure.factor, 2)}
 
 

@@ -13,7 +13,7 @@ UNUSUAL_SECONDS = 1.0
 
 
 class Outline(NamedTuple):
-    """Of a report what makes the next one news when it is different. unusual: some rank is, by the orders of the time."""
+    """Of a report what makes the next one news when it is different. unusual: some rank is, by the orders then."""
 
     launcher: str
     place: tuple[str, int, bool]
@@ -25,8 +25,8 @@ class Outline(NamedTuple):
 def outline(report: Report, orders: Orders) -> Outline:
     """The outline of a report as it comes."""
     ranks = [(rank.state, rank.beats == 0, rank.stack is None, _unusual(rank, orders)) for rank in report.ranks]
-    unusual = any([entry[3] for entry in ranks])
-    return Outline(report.launcher, (report.stage, report.attempt, report.free_port == 0), _scan(report), ranks, unusual)
+    place = (report.stage, report.attempt, report.free_port == 0)
+    return Outline(report.launcher, place, _scan(report), ranks, any(entry[3] for entry in ranks))
 
 
 def look_within(old: Outline | None, new: Outline, orders: Orders) -> float | None:

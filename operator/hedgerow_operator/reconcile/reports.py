@@ -208,6 +208,8 @@ class ReportHub:
 
 def differ(told: Mapping[str, float], now: Mapping[str, float]) -> bool:
     """Whether a launcher that was told these deadlines would watch for the wrong ones."""
+    if told == now:
+        return False
     if set(told) != set(now):
         return True
     return any(abs(now[phase] - told[phase]) > DEADLINE_SHARE * told[phase] for phase in now)

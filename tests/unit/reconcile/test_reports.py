@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import time
 from typing import Any
 
 import pytest
@@ -237,3 +238,75 @@ async def test_where_reports_cost_nothing_launchers_are_asked_for_them_more_ofte
     hub.receive(report)
     answer = await asyncio.wait_for(hub.answer(report), PATIENCE_SECONDS)
     assert answer.interval_seconds == told
+
+
+def test_ten_times_as_many_reports_take_no_more_memory() -> None:
+    sizes = []
+    hub = Hub()
+    for many in (100, 1000):
+        for seq in range(many):
+            for worker in range(4):
+                hub.receive(seq=1000 * many + seq, worker=worker)
+        sizes.append(entries(hub.hub))
+    assert sizes[0] == sizes[1] > 0
+
+
+def test_placements_that_are_gone_leave_nothing_behind() -> None:
+    hub = Hub()
+    sizes = []
+    for placement in range(1, 40):
+        hub.hub.forget_placement(UID, placement)
+        hub.hub.publish(UID, orders(placement=placement, attempt=placement))
+        hub.receive(seq=1, placement=placement)
+        hub.now += FORGET_SECONDS / 2
+        sizes.append(entries(hub.hub))
+    assert sizes[-1] == sizes[10]
+
+
+async def test_answers_that_were_held_leave_nothing_behind() -> None:
+    hub = Hub(orders(interval_seconds=0.01))
+    await hub.told(hub.receive(seq=1))
+    for seq in range(2, 300):
+        report = hub.receive(seq=seq)
+        waiting = asyncio.create_task(hub.hub.answer(report))
+        await asyncio.sleep(0)
+        if seq % 2:
+            waiting.cancel()
+        hub.now += 0.02
+    await asyncio.sleep(0.1)
+    assert len(hub.hub._waiting) <= 1
+
+
+def entries(hub: ReportHub) -> int:
+    """How much is kept of all launchers."""
+    job = hub._jobs[UID]
+    return sum(len(kept) for kept in (job.heard, job.sums, job.told, job.outlines, job.held))
+
+
+async def test_thousands_of_held_answers_come_each_in_its_time() -> None:
+    hub = Hub(orders(interval_seconds=0.05))
+    hub.now = asyncio.get_running_loop().time()
+    hub.hub._clock = hub.hub._waiting._clock = asyncio.get_running_loop().time
+    answered: dict[int, wire.Answer] = {}
+    for worker in range(2000):
+        report = hub.receive(seq=1, worker=worker)
+        hub.hub.hold(report, lambda answer: None)
+        hub.hub.hold(report, lambda answer, worker=worker: answered.setdefault(worker, answer))  # type: ignore[misc]
+    assert len(answered) < 2000
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while len(answered) < 2000:
+            await asyncio.sleep(0.01)
+
+
+async def test_a_command_reaches_all_of_two_thousand_launchers_within_a_second() -> None:
+    hub = Hub()
+    told: list[wire.Answer] = []
+    for worker in range(2000):
+        report = hub.receive(seq=1, worker=worker)
+        hub.hub.hold(report, lambda answer: None)
+        hub.hub.hold(report, told.append)
+    assert told == []
+    before = time.process_time()
+    hub.hub.publish(UID, orders(attempt=0, commands=dict.fromkeys(range(2000), (STOP,))))
+    assert time.process_time() - before < 1.0
+    assert [answer.commands for answer in told] == [[STOP]] * 2000

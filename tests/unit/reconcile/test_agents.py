@@ -1,0 +1,104 @@
+"""The hub of agents' reports, and how senders are asked for fewer reports while there is too much to do."""
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from hedgerow import wire_agent
+from hedgerow_operator.reconcile.agents import FORGET_SECONDS, AgentHub
+from hedgerow_operator.reconcile.pressure import LONGEST_INTERVAL_SECONDS, Pressure
+
+
+def report(**changes: Any) -> wire_agent.AgentReport:
+    plain = wire_agent.AgentReport(
+        node="node-a", boot="boot", agent="agent", seq=1, sent_monotonic=1.0, sent_wall=2.0, health="Healthy"
+    )
+    return dataclasses.replace(plain, **changes)
+
+
+class Hub:
+    """A hub on a pretended clock."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.pressure = Pressure()
+        self.hub = AgentHub(lambda: self.now, self.pressure)
+        self.news: list[str] = []
+        self.hub.on_news = self.news.append
+
+    def seq(self, node: str = "node-a") -> int | None:
+        heard = self.hub.newest(node)
+        return heard.report.seq if heard else None
+
+
+def test_the_newest_report_of_each_node_counts_however_they_arrive() -> None:
+    hub = Hub()
+    for seq in (3, 5, 4):
+        hub.hub.receive(report(seq=seq))
+    hub.hub.receive(report(seq=1, node="node-b"))
+    assert (hub.seq(), hub.seq("node-b"), hub.seq("node-c")) == (5, 1, None)
+
+
+def test_an_agent_that_was_begun_anew_counts_from_its_first_report() -> None:
+    hub = Hub()
+    hub.hub.receive(report(seq=50))
+    hub.hub.receive(report(seq=1, agent="another"))
+    assert hub.seq() == 1
+
+
+def test_a_repeated_report_does_not_make_its_node_look_younger() -> None:
+    hub = Hub()
+    hub.hub.receive(report())
+    hub.now += 20.0
+    hub.hub.receive(report())
+    heard = hub.hub.newest("node-a")
+    assert heard is not None
+    assert heard.age == 20.0
+
+
+def test_news_is_what_changes_the_health_and_not_what_is_measured() -> None:
+    hub = Hub()
+    gpu = wire_agent.GpuReport(index=0, values={"power_watts": 300.0})
+    hub.hub.receive(report(seq=1, gpus=[gpu]))
+    hub.hub.receive(report(seq=2, gpus=[dataclasses.replace(gpu, values={"power_watts": 90.0})]))
+    assert hub.news == ["node-a"]
+    hub.hub.receive(report(seq=3, gpus=[dataclasses.replace(gpu, state=wire_agent.GPU_LOST)]))
+    assert hub.news == ["node-a", "node-a"]
+
+
+def test_a_node_that_is_silent_for_long_is_forgotten() -> None:
+    hub = Hub()
+    for number in range(1000):
+        hub.hub.receive(report(node=f"node-{number}"))
+        hub.now += 5.0
+    assert len(list(hub.hub.nodes())) <= (FORGET_SECONDS + 65.0) / 5.0
+    assert hub.seq("node-0") is None
+    assert hub.seq("node-999") == 1
+
+
+@pytest.mark.parametrize(
+    ("late", "calm", "busy"),
+    [
+        pytest.param([], 5.0, 1.0, id="in time"),
+        pytest.param([0.1] * 50, 5.0, 1.0, id="hardly late"),
+        pytest.param([1.0] * 2, 10.0, 2.25, id="late twice"),
+        pytest.param([3.0] * 99, 10.0, 8.0, id="late for long"),
+        pytest.param([3.0] * 99 + [0.0] * 50, 5.0, 1.0, id="late, and in time again since"),
+    ],
+)
+def test_intervals_are_stretched_while_the_loop_is_late_and_not_beyond_what_looks_silent(
+    late: list[float], calm: float, busy: float
+) -> None:
+    pressure = Pressure()
+    for seconds in late:
+        pressure.note(seconds)
+    assert (pressure.interval(5.0), pressure.interval(1.0)) == (calm, busy)
+    assert pressure.interval(20.0) == 20.0
+    assert calm <= LONGEST_INTERVAL_SECONDS
+
+
+def test_agents_are_told_the_stretched_interval() -> None:
+    hub = Hub()
+    hub.pressure.factor = 1.5
+    assert hub.hub.receive(report()).interval_seconds == 7.5
