@@ -48,6 +48,18 @@ def _own_namespace() -> str:
     help="NAMESPACE/NAME of the node agents' service account. Empty: no reports of agents are taken.",
 )
 @click.option(
+    "--agent-silent-seconds",
+    type=click.IntRange(10, 3600),
+    default=30,
+    help="Without a report of its agent from then on a node is not measured.",
+)
+@click.option(
+    "--quarantine-seconds",
+    type=click.IntRange(0, 604800),
+    default=600,
+    help="How long new attempts avoid a node after its fatal fault was last seen.",
+)
+@click.option(
     "--log-level", type=click.Choice(["DEBUG", "INFO", "WARNING", "ERROR"]), default="INFO", help="What to log."
 )
 def main(**options: Any) -> None:
@@ -68,6 +80,7 @@ def main(**options: Any) -> None:
 
 def _settings(options: dict[str, Any]) -> Any:
     from hedgerow_operator.build.injection import Injection
+    from hedgerow_operator.core.nodes.seen import NodeRules
     from hedgerow_operator.settings import Settings
 
     injection = Injection(
@@ -88,6 +101,10 @@ def _settings(options: dict[str, Any]) -> Any:
         injection=injection,
         log_level=options["log_level"],
         agent_account=options["agent_service_account"],
+        node_rules=NodeRules(
+            silent_seconds=float(options["agent_silent_seconds"]),
+            quarantine_seconds=float(options["quarantine_seconds"]),
+        ),
     )
 
 

@@ -16,16 +16,19 @@ from hedgerow_operator.adapters.kube import paths
 from hedgerow_operator.adapters.kube.api import Api, Rejected
 from hedgerow_operator.adapters.kube.connection import load_configuration, make_client
 from hedgerow_operator.adapters.kube.elsewhere import LocalElsewhere
+from hedgerow_operator.adapters.kube.gpu_nodes import KubeGPUNodes
 from hedgerow_operator.adapters.kube.jobs import KubeJobs
 from hedgerow_operator.adapters.kube.leader import LeaseLeadership
 from hedgerow_operator.adapters.kube.nodes import Nodes
 from hedgerow_operator.adapters.kube.runtime import KubeRuntime
 from hedgerow_operator.adapters.kube.token_review import AgentReviews, Reviews, TokenReviews
 from hedgerow_operator.handlers.login import make_login
+from hedgerow_operator.handlers.residents import Residents
 from hedgerow_operator.handlers.watches import make_registry, make_settings
 from hedgerow_operator.leading import Leading
 from hedgerow_operator.reconcile.agents import AgentHub
 from hedgerow_operator.reconcile.engine import Reconciler, connect
+from hedgerow_operator.reconcile.nodes import NodeReconciler
 from hedgerow_operator.reconcile.ports import JobKey, Unreachable
 from hedgerow_operator.reconcile.pressure import Pressure
 from hedgerow_operator.reconcile.queue import WorkQueue
@@ -56,6 +59,10 @@ def _report_fault(key: JobKey, error: Exception) -> None:
     log.error("a pass over a job failed", namespace=key.namespace, job=key.name, exc_info=error)
 
 
+def _report_node_fault(key: JobKey, error: Exception) -> None:
+    log.error("a pass over a node failed", node=key.name, exc_info=error)
+
+
 class Operator:
     """Everything of one process, wired up."""
 
@@ -84,6 +91,13 @@ class Operator:
         )
         self.queue = WorkQueue(self.health.watching(engine.reconcile), on_error=_report_fault)
         connect(self.hub, engine, self.queue)
+        self.residents = Residents()
+        self.gpu_nodes = NodeReconciler(
+            KubeGPUNodes(guarded), self.agents, self.lease, time.time, self.leading.seconds, settings.node_rules
+        )
+        self.node_queue = WorkQueue(self.health.watching(self.gpu_nodes.reconcile), on_error=_report_node_fault)
+        self.agents.on_news = lambda node: self.node_queue.add(JobKey("", node))
+        self.gpu_nodes.on_quarantine = self._look_at_jobs_on
 
     async def serve(self) -> web.AppRunner:
         """Start the report server; a standby serves health and metrics, and refuses reports."""
@@ -112,8 +126,10 @@ class Operator:
             for part in (
                 self.lease.keep(),
                 self.queue.run(),
+                self.node_queue.run(),
                 self.pressure.run(),
                 self._list(),
+                self._list_nodes(),
                 self._watch(),
             )
         }
@@ -153,6 +169,22 @@ class Operator:
                 self.leading.acquainted = True
             await asyncio.sleep(RELIST_SECONDS)
 
+    async def _list_nodes(self) -> None:
+        """Look at every GPUNode, now and from time to time. Where no agents report there are none."""
+        while True:
+            wait = RELIST_SECONDS
+            try:
+                for key in await self.gpu_nodes.load() if self.settings.agent_account else ():
+                    self.node_queue.add(key)
+            except Unreachable as error:
+                log.warning("GPUNodes cannot be listed", error=str(error))
+                wait = RETRY_SECONDS
+            await asyncio.sleep(wait)
+
+    def _look_at_jobs_on(self, node: str) -> None:
+        for key in self.residents.on(node):
+            self.queue.add(key)
+
     async def _get_acquainted(self, known: dict[JobKey, str]) -> None:
         """Wait until each of these jobs has been looked at, but not for ever: one of them may be deleted by now."""
         deadline = time.monotonic() + ACQUAINTANCE_SECONDS
@@ -162,7 +194,11 @@ class Operator:
 
     async def _watch(self) -> None:
         registry = make_registry(
-            self.queue, self.nodes, make_login(self.configuration), watch_nodes=await self._may_watch_nodes()
+            self.queue,
+            self.nodes,
+            make_login(self.configuration),
+            self.residents,
+            watch_nodes=await self._may_watch_nodes(),
         )
         namespaces = self.settings.namespaces
         await kopf.operator(

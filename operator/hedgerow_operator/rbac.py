@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from hedgerow_operator.api.labels import GROUP, TRAINING_JOB_PLURAL
+from hedgerow_operator.api.labels import GPU_NODE_PLURAL, GROUP, TRAINING_JOB_PLURAL
 
 # Namespace: in each namespace that is watched. Cluster: of the whole cluster, whatever is watched.
 # Home: in the operator's own namespace.
@@ -73,6 +73,20 @@ RIGHTS = (
         resource="nodes",
         verbs=("get", "list", "watch"),
         why="knows whether a silent worker's node is silent too, or gone",
+    ),
+    Right(
+        scope="cluster",
+        group=GROUP,
+        resource=GPU_NODE_PLURAL,
+        verbs=("get", "list", "create"),
+        why="makes one for each node whose agent reports",
+    ),
+    Right(
+        scope="cluster",
+        group=GROUP,
+        resource=f"{GPU_NODE_PLURAL}/status",
+        verbs=("update",),
+        why="says in it what the agent says of the GPUs, and whether new attempts avoid the node",
     ),
     Right(
         scope="cluster",

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from hedgerow_operator.build.injection import Injection
+from hedgerow_operator.core.nodes.seen import NodeRules
 
 
 class BadSettings(Exception):
@@ -17,7 +18,8 @@ class BadSettings(Exception):
 class Settings(Struct, frozen=True, kw_only=True):
     """namespaces: those to watch; empty: all. home: the namespace of the Lease. identity: unique to this process.
 
-    agent_account: namespace/name of the node agents' service account; empty: reports of agents are refused."""
+    agent_account: namespace/name of the node agents' service account; empty: reports of agents are refused.
+    node_rules: the times that GPUNodes go by."""
 
     namespaces: tuple[str, ...]
     home: str
@@ -28,6 +30,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     injection: Injection
     log_level: str
     agent_account: str = ""
+    node_rules: NodeRules = NodeRules()
 
 
 def check(settings: Settings) -> None:

@@ -40,6 +40,10 @@ def container(objects: list[dict[str, Any]]) -> dict[str, Any]:
     return dict(found)
 
 
+def crds(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [entry for entry in objects if entry["kind"] == "CustomResourceDefinition"]
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_every_object_obeys_the_schema_of_kubernetes(variant: str) -> None:
     for entry in render(*VARIANTS[variant]):
@@ -103,8 +107,8 @@ def test_a_digest_is_used_instead_of_a_tag() -> None:
 
 @pytest.mark.parametrize(("keep", "policy"), [("true", "keep"), ("false", None)])
 def test_the_crds_stay_when_that_is_wanted(keep: str, policy: str | None) -> None:
-    crd = only(render(f"crds.keep={keep}"), "CustomResourceDefinition")
-    assert crd["metadata"]["annotations"].get("helm.sh/resource-policy") == policy
+    for crd in crds(render(f"crds.keep={keep}")):
+        assert crd["metadata"]["annotations"].get("helm.sh/resource-policy") == policy
 
 
 def test_the_crds_can_be_left_out() -> None:
@@ -119,10 +123,10 @@ def test_what_is_generated_in_the_chart_is_as_its_sources_are_now() -> None:
     }
 
 
-def test_a_crd_comes_out_of_the_chart_as_it_went_in() -> None:
-    (source,) = (REPOSITORY / "crds").glob("*.yaml")
-    rendered = only(render(), "CustomResourceDefinition")
-    assert rendered["spec"] == YAML(typ="safe", pure=True).load(source.read_text())["spec"]
+def test_crds_come_out_of_the_chart_as_they_went_in() -> None:
+    sources = [YAML(typ="safe", pure=True).load(path.read_text()) for path in (REPOSITORY / "crds").glob("*.yaml")]
+    rendered = {crd["metadata"]["name"]: crd["spec"] for crd in crds(render())}
+    assert rendered == {crd["metadata"]["name"]: crd["spec"] for crd in sources}
 
 
 def test_every_value_is_documented() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from hedgerow_operator.api.status import Condition
+from hedgerow_operator.api.status import Condition, ConditionStatus
 from hedgerow_operator.api.times import format_time
 
 RUNNING = "Running"
@@ -17,9 +17,9 @@ FAILED = "Failed"
 SUSPENDED = "Suspended"
 TYPES = (RUNNING, STALLED, DEGRADED, SUCCEEDED, FAILED, SUSPENDED)
 
-TRUE = "True"
-FALSE = "False"
-UNKNOWN = "Unknown"
+TRUE: ConditionStatus = "True"
+FALSE: ConditionStatus = "False"
+UNKNOWN: ConditionStatus = "Unknown"
 
 # A message must fit a terminal and an event; etcd keeps every version of it.
 MAX_MESSAGE_LENGTH = 1024

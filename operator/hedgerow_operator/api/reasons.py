@@ -90,3 +90,9 @@ CHECKPOINT_MARKED_BAD = "CheckpointMarkedBad"
 CHECKPOINTS_SET_ASIDE = "CheckpointsSetAside"
 NODE_EXCLUDED = "NodeExcluded"
 EXCLUSION_TOO_TIGHT = "ExclusionTooTight"
+
+# Of a GPUNode. What is wrong with a GPU itself carries the reason of the agent's own finding (GPULost, Xid79 …).
+AGENT_HEARD = "AgentHeard"
+AGENT_SILENT = "AgentSilent"
+AGENTS_SILENT = "AgentsSilent"
+NOT_QUARANTINED = "NotQuarantined"

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from hedgerow_operator.api.gpu_node import GPUNodeStatus
 from hedgerow_operator.api.pod_template import PodTemplate
 from hedgerow_operator.api.spec import TrainingJobSpec
 from hedgerow_operator.api.status import TrainingJobStatus
@@ -33,6 +34,21 @@ def training_job_schema() -> Schema:
             "status": _without_defaults(structural(TrainingJobStatus)),
         },
         "required": ["spec"],
+    }
+
+
+@functools.cache
+def gpu_node_schema() -> Schema:
+    """Schema of a whole GPUNode; shared, not to be changed."""
+    return {
+        "type": "object",
+        "description": "What a node's agent says of its GPUs, and whether new attempts use them; written by Hedgerow.",
+        "properties": {
+            "apiVersion": {"type": "string", "description": "hedgerow.dev/v1alpha1."},
+            "kind": {"type": "string", "description": "GPUNode."},
+            "metadata": {"type": "object", "properties": {"name": {"type": "string"}}},
+            "status": _without_defaults(structural(GPUNodeStatus)),
+        },
     }
 
 

@@ -20,11 +20,9 @@ StopAction = Literal["RestartInPlace", "NewPlacement", "Suspend", "Fail"]
 
 
 class Condition(Model, frozen=True, kw_only=True):
-    """One aspect of the job's state, as in the Kubernetes API conventions."""
+    """One aspect of an object's state, as in the Kubernetes API conventions."""
 
-    type: Annotated[
-        str, Meta(description="What this is about: Running, Stalled, Degraded, Succeeded, Failed, Suspended.")
-    ]
+    type: Annotated[str, Meta(description="What this is about, such as Degraded.")]
     status: Annotated[ConditionStatus, Meta(description="True, False or Unknown.")]
     reason: Annotated[str, Meta(description="One CamelCase word that says why.")]
     message: Annotated[str, Meta(description="The same for a person.")] = ""

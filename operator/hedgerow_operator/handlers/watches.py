@@ -24,11 +24,15 @@ class Queue(Protocol):
 
 
 def make_registry(
-    queue: Queue, nodes: Nodes, login: Callable[..., Awaitable[kopf.ConnectionInfo]], *, watch_nodes: bool
+    queue: Queue,
+    nodes: Nodes,
+    login: Callable[..., Awaitable[kopf.ConnectionInfo]],
+    residents: Residents,
+    *,
+    watch_nodes: bool,
 ) -> kopf.OperatorRegistry:
     """The handlers; none of them returns anything or changes an object."""
     registry = kopf.OperatorRegistry()
-    residents = Residents()
     kopf.on.login(registry=registry)(login)
 
     @kopf.on.event(GROUP, VERSION, TRAINING_JOB_PLURAL, registry=registry)

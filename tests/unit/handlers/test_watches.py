@@ -37,7 +37,7 @@ def queue() -> Queue:
 @pytest.fixture
 def handlers(queue: Queue) -> dict[str, Any]:
     nodes = Nodes(cast("Api", None), lambda: 0.0)
-    registry = make_registry(queue, nodes, make_login(Configuration(host="http://x")), watch_nodes=True)
+    registry = make_registry(queue, nodes, make_login(Configuration(host="http://x")), Residents(), watch_nodes=True)
     return {handler.id.rpartition(".")[2]: handler.fn for handler in registry._watching.get_all_handlers()}
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from hedgerow_operator.api.labels import API_VERSION, TRAINING_JOB_PLURAL
+from hedgerow_operator.api.labels import API_VERSION, GPU_NODE_PLURAL, TRAINING_JOB_PLURAL
 
 TOKEN_REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"  # noqa: S105  (a path)
 OUR_API = f"/apis/{API_VERSION}"
 NODES = "/api/v1/nodes"
+GPU_NODES = f"{OUR_API}/{GPU_NODE_PLURAL}"
 
 
 def training_job(namespace: str, name: str) -> str:
@@ -44,3 +45,8 @@ def leases(namespace: str) -> str:
 def node(name: str) -> str:
     """One node."""
     return f"{NODES}/{name}"
+
+
+def gpu_node(name: str) -> str:
+    """One GPUNode."""
+    return f"{GPU_NODES}/{name}"

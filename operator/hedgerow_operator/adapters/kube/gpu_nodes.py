@@ -1,0 +1,66 @@
+"""GPUNodes in the API server."""
+
+from __future__ import annotations
+
+from hedgerow_operator.adapters.kube import paths
+from hedgerow_operator.adapters.kube.api import Api, Fields, Rejected
+from hedgerow_operator.api.gpu_node import GPUNode, GPUNodeStatus, gpu_node, gpu_node_fields
+from hedgerow_operator.api.labels import API_VERSION, GPU_NODE_KIND, LABEL_MANAGED_BY, MANAGED_BY
+from hedgerow_operator.api.model import to_builtins
+from hedgerow_operator.reconcile.ports import Conflict, Unreachable
+
+
+class KubeGPUNodes:
+    """Implements reconcile.nodes.GPUNodes."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+
+    async def existing(self) -> list[GPUNode]:
+        try:
+            found = await self._api.list(paths.GPU_NODES)
+        except Rejected as error:
+            raise Unreachable(f"GPUNodes cannot be listed: {error}") from error
+        return [gpu_node(fields) for fields in found if "deletionTimestamp" not in fields["metadata"]]
+
+    async def get(self, name: str) -> GPUNode | None:
+        try:
+            fields = await self._api.find(paths.gpu_node(name))
+        except Rejected as error:
+            raise Unreachable(f"GPUNode {name} cannot be read: {error}") from error
+        return None if fields is None or "deletionTimestamp" in fields["metadata"] else gpu_node(fields)
+
+    async def create(self, name: str) -> GPUNode | None:
+        try:
+            node = await self._api.find(paths.node(name))
+            if node is None:
+                return None
+            return gpu_node(await self._api.create(paths.GPU_NODES, _object(node)))
+        except Rejected as error:
+            if error.reason == "AlreadyExists":
+                raise Conflict(str(error)) from error
+            raise Unreachable(f"GPUNode {name} cannot be created: {error}") from error
+
+    async def write_status(self, node: GPUNode, status: GPUNodeStatus) -> GPUNode:
+        name = node.metadata.name
+        body = {**gpu_node_fields(node), "status": to_builtins(status)}
+        try:
+            return gpu_node(await self._api.replace(f"{paths.gpu_node(name)}/status", body))
+        except Rejected as error:
+            if error.status in (404, 409):
+                raise Conflict(str(error)) from error
+            raise Unreachable(f"GPUNode {name} cannot be changed: {error}") from error
+
+
+def _object(node: Fields) -> Fields:
+    """A new GPUNode; the garbage collector removes it once its node is gone, also where another one has its name."""
+    name, uid = node["metadata"]["name"], node["metadata"]["uid"]
+    return {
+        "apiVersion": API_VERSION,
+        "kind": GPU_NODE_KIND,
+        "metadata": {
+            "name": name,
+            "labels": {LABEL_MANAGED_BY: MANAGED_BY},
+            "ownerReferences": [{"apiVersion": "v1", "kind": "Node", "name": name, "uid": uid}],
+        },
+    }

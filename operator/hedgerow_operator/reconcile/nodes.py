@@ -1,0 +1,165 @@
+"""One pass over one GPUNode: what its agent says, decided and written; and what jobs ask of nodes.
+
+Stored objects are read when this operator begins to lead, from time to time, and after a conflict: in steady state a
+node costs no call at all.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from time import monotonic
+from typing import Protocol
+
+from hedgerow_operator.api import gpu_node
+from hedgerow_operator.api.conditions import TRUE, find_condition
+from hedgerow_operator.api.gpu_node import GPUNode, GPUNodeStatus
+from hedgerow_operator.core.nodes.decide import decide
+from hedgerow_operator.core.nodes.seen import NodeRules, NodeSeen, many_silent
+from hedgerow_operator.reconcile.agents import AgentHub
+from hedgerow_operator.reconcile.ports import Conflict, JobKey, Leadership, Unreachable
+
+# A node's status is written at most this often.
+WRITE_SECONDS = 10.0
+RETRY_SECONDS = 2.0
+CONFLICT_SECONDS = 0.05
+# How many agents are silent is counted anew at most this often: there may be ten thousand of them.
+COUNT_SECONDS = 1.0
+
+
+class GPUNodes(Protocol):
+    """Where GPUNode objects live. Every method may raise Unreachable."""
+
+    async def existing(self) -> list[GPUNode]:
+        """Every one that is not being deleted."""
+
+    async def get(self, name: str) -> GPUNode | None:
+        """The one of this name as stored now."""
+
+    async def create(self, name: str) -> GPUNode | None:
+        """Create the one of this node, to go with it; None: there is no such node. There already is fine."""
+
+    async def write_status(self, node: GPUNode, status: GPUNodeStatus) -> GPUNode:
+        """Store the status guarded by the resourceVersion; returns the node as stored. Raises Conflict."""
+
+
+class NodeReconciler:
+    """Level-triggered, as the one of jobs. on_quarantine: called with a node that is quarantined, or not any more."""
+
+    def __init__(
+        self,
+        nodes: GPUNodes,
+        hub: AgentHub,
+        leadership: Leadership,
+        clock: Callable[[], float],
+        listening: Callable[[], float],
+        rules: NodeRules,
+        stopwatch: Callable[[], float] = monotonic,
+    ) -> None:
+        self._nodes = nodes
+        self._hub = hub
+        self._leadership = leadership
+        self._clock = clock
+        self._listening = listening
+        self._rules = rules
+        self._stopwatch = stopwatch
+        self._known: dict[str, GPUNode] = {}
+        self._written: dict[str, float] = {}
+        self._quarantined: dict[str, str] = {}
+        self._silent: tuple[float, str] = (float("-inf"), "")
+        self.on_quarantine: Callable[[str], None] = lambda node: None
+
+    async def load(self) -> tuple[JobKey, ...]:
+        """Read every stored node; returns what there is to look at. Raises Unreachable."""
+        self._known = {node.metadata.name: node for node in await self._nodes.existing()}
+        self._quarantined = {
+            name: node.status.quarantine.reason for name, node in self._known.items() if node.status.quarantine
+        }
+        return tuple(JobKey("", name) for name in sorted({*self._known, *self._hub.nodes()}))
+
+    def quarantined(self) -> Mapping[str, str]:
+        """The nodes that new attempts avoid, and why in a word."""
+        return self._quarantined
+
+    async def reconcile(self, key: JobKey) -> float | None:
+        """One pass; returns in how many seconds to look again, None when only a report can matter."""
+        try:
+            return await self._pass(key.name)
+        except Conflict:
+            self._known.pop(key.name, None)
+            return CONFLICT_SECONDS
+        except Unreachable:
+            return RETRY_SECONDS
+
+    async def _pass(self, name: str) -> float | None:
+        if not self._leadership.holds():
+            return RETRY_SECONDS
+        heard = self._hub.newest(name)
+        node = self._known.get(name) or await self._found(name, heard is not None)
+        if node is None:
+            self._forget(name)
+            return None
+        seen = NodeSeen(
+            report=heard.report if heard else None,
+            age=heard.age if heard else None,
+            listening_seconds=self._listening(),
+            others=self._others(),
+        )
+        plan = decide(node.status, seen, self._rules, self._clock())
+        self._note(name, plan.status)
+        wait = await self._write(node, plan.status)
+        return min(plan.look_again, wait) if wait else plan.look_again
+
+    async def _found(self, name: str, heard: bool) -> GPUNode | None:
+        """The node as stored; made if its agent is heard."""
+        node = await self._nodes.get(name)
+        if node is None and heard:
+            node = await self._nodes.create(name)
+        if node is not None:
+            self._known[name] = node
+        return node
+
+    async def _write(self, node: GPUNode, status: GPUNodeStatus) -> float:
+        """Seconds until it may be written, where that has to wait; 0: there is nothing to write any more."""
+        if status == node.status:
+            return 0.0
+        name, now = node.metadata.name, self._stopwatch()
+        wait = self._written.get(name, float("-inf")) + WRITE_SECONDS - now
+        if wait > 0:
+            return wait
+        if not self._leadership.holds():
+            raise Unreachable("this operator does not lead any more")
+        self._known[name] = await self._nodes.write_status(node, status)
+        self._written[name] = now
+        return 0.0
+
+    def _note(self, name: str, status: GPUNodeStatus) -> None:
+        """What holds for jobs, at once: the write may have to wait."""
+        old, new = self._quarantined.get(name), status.quarantine.reason if status.quarantine else None
+        if old == new:
+            return
+        if new is None:
+            del self._quarantined[name]
+        else:
+            self._quarantined[name] = new
+        self.on_quarantine(name)
+
+    def _forget(self, name: str) -> None:
+        self._hub.forget(name)
+        self._written.pop(name, None)
+        if self._quarantined.pop(name, None) is not None:
+            self.on_quarantine(name)
+
+    def _others(self) -> str:
+        counted, words = self._silent
+        now = self._stopwatch()
+        if now - counted >= COUNT_SECONDS:
+            words = many_silent(self._ages(), self._rules.silent_seconds)
+            self._silent = (now, words)
+        return words
+
+    def _ages(self) -> Iterable[float | None]:
+        """Of those that were not known to be silent already."""
+        for name in {*self._known, *self._hub.nodes()}:
+            node = self._known.get(name)
+            gone = find_condition(node.status.conditions, gpu_node.UNREACHABLE) if node else None
+            heard = self._hub.newest(name)
+            if heard is not None or gone is None or gone.status != TRUE:
+                yield heard.age if heard else None

@@ -1,0 +1,71 @@
+"""GPUNodes are stored under the name of their node, go with it, and are written only as they were read."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import msgspec
+import pytest
+
+from hedgerow_operator.adapters.kube.api import Api, Rejected
+from hedgerow_operator.adapters.kube.gpu_nodes import KubeGPUNodes
+from hedgerow_operator.reconcile.ports import Conflict, Unreachable
+from tests.unit.kube.store import Store
+
+ALL = "/apis/hedgerow.dev/v1alpha1/gpunodes"
+PATH = f"{ALL}/gpu-a"
+
+
+@pytest.fixture
+def store() -> Store:
+    store = Store()
+    store.put("/api/v1/nodes/gpu-a", {"metadata": {"name": "gpu-a", "uid": "node-uid"}})
+    return store
+
+
+@pytest.fixture
+def nodes(store: Store) -> KubeGPUNodes:
+    return KubeGPUNodes(cast("Api", store))
+
+
+async def test_a_gpu_node_goes_with_its_node(store: Store, nodes: KubeGPUNodes) -> None:
+    made = await nodes.create("gpu-a")
+    assert made is not None
+    assert made.metadata.name == "gpu-a"
+    (owner,) = store.objects[PATH]["metadata"]["ownerReferences"]
+    assert owner == {"apiVersion": "v1", "kind": "Node", "name": "gpu-a", "uid": "node-uid"}
+    assert [node.metadata.name for node in await nodes.existing()] == ["gpu-a"]
+
+
+async def test_none_is_made_without_a_node(nodes: KubeGPUNodes) -> None:
+    assert await nodes.create("gpu-z") is None
+
+
+async def test_one_that_is_there_already_is_read_again(nodes: KubeGPUNodes) -> None:
+    await nodes.create("gpu-a")
+    with pytest.raises(Conflict):
+        await nodes.create("gpu-a")
+
+
+async def test_a_status_from_an_old_object_is_not_written(store: Store, nodes: KubeGPUNodes) -> None:
+    made = await nodes.create("gpu-a")
+    assert made is not None
+    store.objects[f"{PATH}/status"] = store.objects[PATH]
+    written = await nodes.write_status(made, msgspec.structs.replace(made.status, state="Healthy"))
+    assert written.status.state == "Healthy"
+    with pytest.raises(Conflict):
+        await nodes.write_status(made, made.status)
+
+
+async def test_one_that_is_being_deleted_is_not_there(store: Store, nodes: KubeGPUNodes) -> None:
+    await nodes.create("gpu-a")
+    store.objects[PATH]["metadata"]["deletionTimestamp"] = "2026-01-02T03:04:05Z"
+    assert await nodes.existing() == []
+    assert await nodes.get("gpu-a") is None
+
+
+async def test_a_right_that_is_missing_teaches_nothing(store: Store, nodes: KubeGPUNodes) -> None:
+    store.failing = Rejected(403, "Forbidden", "gpunodes is forbidden")
+    for look in (nodes.existing, lambda: nodes.get("gpu-a"), lambda: nodes.create("gpu-a")):
+        with pytest.raises(Unreachable, match="forbidden"):
+            await look()
