@@ -6,7 +6,7 @@ import os
 import shutil
 import signal
 import time
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Set, Tuple
 
 from hedgerow import environment, kernel, misfit, ranks
 from hedgerow.descendants import Descendants, RankPlace, topmost
@@ -45,6 +45,7 @@ class RankTree:
         self._process: Any = None
         self._status: Optional[int] = None
         self._found: Dict[int, kernel.Process] = {}
+        self._open: Set[int] = set()
         self._news = False
         self._said_replaced = False
         self._first_failed_at = float("inf")
@@ -81,7 +82,7 @@ class RankTree:
         except OSError:
             self._status = _CANNOT_START
             for rank in self.ranks:
-                rank.output.close_write_ends()
+                self._close_output(rank)
             self.ranks.clear()
             raise
         finally:
@@ -122,7 +123,7 @@ class RankTree:
             say(launcher_lines.COMMAND_ENDED % self.exit_code)
             return
         for rank in self.ranks:
-            if rank.pid == pid and not rank.exited:
+            if rank.pid == pid and not rank.exited and not rank.held:
                 self._note_end(rank, wait_status, now)
 
     def look(self, table: Dict[int, kernel.Process], now: float) -> Optional[str]:
@@ -146,7 +147,7 @@ class RankTree:
         self.take_ends()
         for rank in self.ranks:
             entry = self._found.get(rank.number)
-            if rank.exited or entry is None or not _gone(entry, table):
+            if rank.exited or rank.held or entry is None or not _gone(entry, table):
                 continue
             status = kernel.exit_status(entry)
             if status is not None:
@@ -162,7 +163,7 @@ class RankTree:
                 self._take_in(process, RankPlace(number), watched=True)
         for rank in self.ranks:
             entry = self._found.get(rank.number)
-            end = None if rank.exited or entry is None else self._exits.ended(entry)
+            end = None if rank.exited or rank.held or entry is None else self._exits.ended(entry)
             if end is not None and end.status is not None:
                 self._note_end(rank, end.status, end.at)
 
@@ -174,8 +175,7 @@ class RankTree:
     def close(self) -> None:
         """Let go of what the ranks shared."""
         for rank in self.ranks:
-            if not rank.exited:
-                rank.output.close_write_ends()
+            self._close_output(rank)
         self._exits.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -186,6 +186,7 @@ class RankTree:
         log = self._log if local == 0 or self._log is None else RankLog(self._pattern)
         output = RankOutput(log, options.nproc + 1)
         _link(files.folder, output.write_ends)
+        self._open.add(number)
         recorder = RankRecorder(number, variables)
         return Rank(number, local, files, output, None, options.heartbeat_source, recorder)
 
@@ -193,11 +194,11 @@ class RankTree:
         local = place.rank - self._options.worker * self._options.nproc
         if not 0 <= local < len(self.ranks):
             return
-        rank = self.ranks[local]
-        if rank.exited or kernel.is_same(entry, self._found.get(rank.number)):
+        rank, before = self.ranks[local], self._found.get(place.rank)
+        if rank.exit_code or kernel.is_same(entry, before) or self.command_ended:
             return
-        if rank.number in self._found and self._exits.ended(self._found[rank.number]) is None:
-            # The one that was found first is the rank as long as it lives.
+        if before is not None and self._exits.ended(before) is None:
+            # The one that was found first is the rank as long as it lives. After a good end a script may start more.
             return
         self._found[rank.number] = entry
         rank.found(entry.pid)
@@ -218,8 +219,18 @@ class RankTree:
                 self._take_in(entry, RankPlace(rank.number))
 
     def _note_end(self, rank: Rank, wait_status: int, at: float) -> None:
+        if (
+            not wait_status
+            and not self.command_ended
+            and all(other.exited for other in self.ranks if other is not rank)
+        ):
+            # What the script still does is a part of the run, such as to export what was trained.
+            rank.hold(self._process.pid, at)
+            self._news = True
+            return
         rank.note_exit(wait_status, at)
-        rank.output.close_write_ends()
+        if wait_status:
+            self._close_output(rank)
         if self._recorders is not None and rank.recorder.has_dump:
             # torch's watchdog wrote it before it ended the rank.
             self._recorders.expect(rank.recorder)
@@ -238,18 +249,28 @@ class RankTree:
     def _conclude(self, table: Mapping[int, kernel.Process], now: float) -> None:
         """The command has ended: what is not known of its ranks follows from how."""
         status = self._status or 0
+        for rank in self.ranks:
+            self._close_output(rank)
         wait_status = -status if status < 0 else status << 8
         for rank in self.ranks:
             if rank.exited:
                 continue
             entry = self._found.get(rank.number)
             if entry is None or _gone(entry, table):
-                end = None if entry is None else self._exits.ended(entry)
+                end = None if entry is None or rank.held else self._exits.ended(entry)
+                if rank.held and status:
+                    self.output.settle(time.monotonic() + _OUTPUT_WAIT_SECONDS)
+                    rank.say_last(self.output.tail.lines())
                 self._note_end(rank, wait_status, now if end is None else end.at)
             elif status:
                 how = "by signal %d" % -status if status < 0 else "with code %d" % status
                 rank.say_last(["%s, which had started this rank, ended %s" % (shown(self._options.command), how)])
                 self._note_end(rank, self.exit_code << 8, now)
+
+    def _close_output(self, rank: Rank) -> None:
+        if rank.number in self._open:
+            self._open.remove(rank.number)
+            rank.output.close_write_ends()
 
 
 def _gone(entry: kernel.Process, table: Mapping[int, kernel.Process]) -> bool:

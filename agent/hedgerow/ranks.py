@@ -17,7 +17,7 @@ from hedgerow.progress import Progress
 from hedgerow.rank_progress import RankProgress
 from hedgerow.recorder import RankRecorder
 from hedgerow.stacks import StackSampler
-from hedgerow.wire import RANK_EXITED, RANK_RUNNING, RANK_STARTING, CommunicationReport, RankReport
+from hedgerow.wire import PHASE_ENDING, RANK_EXITED, RANK_RUNNING, RANK_STARTING, CommunicationReport, RankReport
 
 # A leak that fills a node within an hour is seen in time.
 MEMORY_SECONDS = 10.0
@@ -78,6 +78,7 @@ class Rank:
         self._memory_at = 0.0
         self._exit_status: Optional[int] = None
         self._exited_at: Optional[float] = None
+        self._held_at: Optional[float] = None
 
     @property
     def progress(self) -> Progress:
@@ -111,8 +112,18 @@ class Rank:
         self._look_at_progress()
 
     def found(self, pid: int) -> None:
-        """The command has started it as this process."""
+        """The command has started it as this process, for the first time or once more after a good end."""
         self._pid = pid
+        self._exit_status = self._exited_at = self._held_at = None
+
+    def hold(self, pid: int, now: float) -> None:
+        """It has ended well, and ends for others once the command, which is process ``pid``, has done the rest."""
+        self._pid, self._held_at = pid, now
+
+    @property
+    def held(self) -> bool:
+        """Whether only the command is left of it."""
+        return self._held_at is not None and not self.exited
 
     def borrow(self, words: List[str]) -> None:
         """What was printed last where its own output cannot be told from that of others."""
@@ -149,7 +160,7 @@ class Rank:
 
     def overdue(self, deadlines: Mapping[str, float]) -> bool:
         """Whether it has made no progress for longer than the deadline of its phase, as far as there is one."""
-        deadline = deadlines.get(self.progress.phase)
+        deadline = None if self.held else deadlines.get(self.progress.phase)
         return deadline is not None and self.progress.age(time.monotonic_ns()) > deadline
 
     def report(self, now: float) -> RankReport:
@@ -169,8 +180,8 @@ class Rank:
             exit_age=None if self._exited_at is None else max(0.0, now - self._exited_at),
             beats=self.progress.boundaries,
             step=self.progress.step,
-            phase=self.progress.phase,
-            progress_age=self.progress.age(time.monotonic_ns()),
+            phase=PHASE_ENDING if self.held else self.progress.phase,
+            progress_age=self._progress_age(now),
             source=self.progress.source,
             step_seconds=self.progress.step_seconds,
             activity=self.activity.activity(now, self.stacks.unchanged_seconds(now)),
@@ -211,6 +222,11 @@ class Rank:
         """Fold in new boundaries; what was seen of a rank that has moved since says nothing any more."""
         if self.told.look():
             self.stacks.forget()
+
+    def _progress_age(self, now: float) -> float:
+        if self._held_at is not None and not self.exited:
+            return max(0.0, now - self._held_at)
+        return self.progress.age(time.monotonic_ns())
 
     def _state(self) -> str:
         if self.exited:

@@ -271,6 +271,51 @@ def test_a_lone_rank_that_is_not_told_its_number_is_found_by_its_beats(
     assert rank.pid is not None
 
 
+def after_training(launch: Launch, command: tuple[str, ...], tmp_path: Path, rest: str) -> LauncherProcess:
+    """A script that goes on after its ranks have ended well, until there is a file ``go``."""
+    script = tmp_path / "train.sh"
+    script.write_text(f"{' '.join(command)} || exit 9\nuntil [ -e {tmp_path}/go ]; do sleep 0.05; done\n{rest}\n")
+    return launch("bash", str(script), HEDGEROW_NPROC="2", STEPS="5")
+
+
+def test_what_a_script_does_after_its_ranks_belongs_to_the_run(
+    launch: Launch, operator: OperatorDouble, command: tuple[str, ...], tmp_path: Path
+) -> None:
+    operator.command(begin())
+    after_training(launch, command, tmp_path, "exit 0")
+    report = operator.wait_for(lambda r: any(rank.phase == wire.PHASE_ENDING for rank in r.ranks))
+    assert sorted(rank.state for rank in report.ranks) == [wire.RANK_EXITED, wire.RANK_RUNNING]
+    (tmp_path / "go").touch()
+    assert [rank.exit_code for rank in operator.wait_for(stopped).ranks] == [0, 0]
+
+
+def test_when_it_fails_after_its_ranks_the_run_has_failed(
+    launch: Launch, operator: OperatorDouble, command: tuple[str, ...], tmp_path: Path
+) -> None:
+    operator.command(begin())
+    after_training(launch, command, tmp_path, "echo no room to export >&2; exit 3")
+    operator.wait_for(lambda r: any(rank.phase == wire.PHASE_ENDING for rank in r.ranks))
+    (tmp_path / "go").touch()
+    report = operator.wait_for(stopped)
+    assert sorted(rank.exit_code or 0 for rank in report.ranks) == [0, 3]
+    failed = next(rank for rank in report.ranks if rank.exit_code == 3)
+    assert failed.output_tail[-1] == "no room to export"
+
+
+def test_ranks_of_a_second_stage_are_watched_as_those_of_the_first(
+    launch: Launch, operator: OperatorDouble, command: tuple[str, ...], tmp_path: Path
+) -> None:
+    operator.command(begin())
+    after_training(launch, command, tmp_path, f"STEPS=0 FAILS=1 {' '.join(command)}")
+    first = operator.wait_for(lambda r: any(rank.phase == wire.PHASE_ENDING for rank in r.ranks))
+    (tmp_path / "go").touch()
+    report = operator.wait_for(lambda r: all(rank.state == wire.RANK_RUNNING for rank in r.ranks), after=first.seq)
+    assert not set(pids(report)) & set(pids(first))
+    ended = operator.wait_for(stopped)
+    assert ended.ranks[1].exit_code == 1
+    assert ended.ranks[1].output_tail[-1] == "ValueError: bad batch at rank 1"
+
+
 def test_without_an_operator_it_runs_to_the_commands_own_end(launch: Launch, command: tuple[str, ...]) -> None:
     launcher = launch(*command, reports=False, HEDGEROW_NPROC="2", FAILS="0")
     assert launcher.wait() == 1
