@@ -28,6 +28,7 @@ RESUME_SETTINGS = (
     "resume_from_checkpoint", "exp_manager.resume_if_exists", "ckpt_path", "trainer.resume_from_checkpoint",
     "trainer.ckpt_path", "resume", "auto_resume",
 )  # fmt: skip
+_COMMENT = re.compile(r"(?:^|(?<=\s))#.*$", re.MULTILINE)
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _OPERATORS = frozenset("&;|(){}\n")
 _UNBOUNDED = frozenset(("&&", "||", "|", ";", "&", "(", ")", "{", "}", "then", "do", "else", "!", "|&"))
@@ -75,7 +76,10 @@ def simple_commands(command: Sequence[str]) -> Iterator[list[str]]:
         yield list(without_front(command))
         return
     try:
-        lexer = shlex.shlex(text.replace("\\\n", " ").replace("\n", " ; "), posix=True, punctuation_chars=True)
+        lexer = shlex.shlex(
+            _COMMENT.sub("", text).replace("\\\n", " ").replace("\n", " ; "), posix=True, punctuation_chars=True
+        )
+        lexer.commenters = ""
         lexer.whitespace_split = True  # keeps $N and a=b whole
         words = list(lexer)
     except ValueError:
