@@ -4,7 +4,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint bench cluster pins
+.PHONY: help demo test test-gpu lint bench cluster pins
 
 T ?=
 QUICK ?=
@@ -17,7 +17,7 @@ CHECKS := 'ruff check .' mypy lint-imports 'vermin --quiet --target=3.7- --no-ti
 INSTALL_INPUTS := pyproject.toml constraints.txt tools/virtualenv.sh
 
 help: ## say what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(BASE) ## a training job really hangs on this machine and comes back by itself (under 2 minutes with set-up)
 	@$(BIN)/hedgerow demo
@@ -25,6 +25,9 @@ demo: $(BASE) ## a training job really hangs on this machine and comes back by i
 test: $(DEVELOPMENT) ## lint and all tests, the real cluster included (as root); T=tests/unit runs a part
 	@$(if $(T),,$(MAKE) --no-print-directory lint)
 	@$(BIN)/python tools/run_tests.py $(T)
+
+test-gpu: $(DEVELOPMENT) ## the node agent on the GPUs of this machine; TORCH_PYTHON=… is an interpreter that has torch
+	@$(BIN)/python tests/gpu/run.py --python '$(or $(TORCH_PYTHON),python3)'
 
 lint: $(DEVELOPMENT) ## ruff, mypy, the import contracts, and Python 3.7 syntax of what runs inside training images
 	@status=0; for check in $(CHECKS); do echo "$$check"; $(BIN)/$$check || status=1; done; exit $$status

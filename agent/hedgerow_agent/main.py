@@ -74,6 +74,10 @@ def _known(addresses: list[str] | None) -> tuple[int | None, list[str]]:
 
 def _once(agent: Agent, options: Options) -> int:
     agent.tick(ONCE_SECONDS)
+    if options.devices == "nvml" and len(agent.gpus):
+        # What multiprocessors did is known between two looks only.
+        time.sleep(options.sample_seconds)
+        agent.tick(ONCE_SECONDS)
     report = agent.report()
     agent.close()
     if options.output == "json":
