@@ -62,6 +62,12 @@ class Outcome:
         everyone = len(guilty) == self.shape.ranks and bool(named)
         return named == guilty or everyone or (self.shape.ranks == 1 and named <= {0})
 
+    @property
+    def somebody_differs(self) -> bool:
+        """Whether some of the ranks, and not all, are guilty: only then can anything but its length tell a hang from a
+        pause."""
+        return 0 < len(set(self.guilty)) < self.shape.ranks
+
 
 class Run:
     """The job as the operator keeps it, and the clock."""

@@ -93,6 +93,8 @@ def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
     faults = [outcome for outcome in outcomes if outcome.kind.wanted in HANGS]
     slow = [outcome for outcome in outcomes if outcome.kind.wanted is Wanted.TELL]
     shares = [outcome.detected / outcome.limit for outcome in faults if outcome.detected is not None]
+    apart = [outcome.detected / outcome.limit for outcome in faults
+             if outcome.detected is not None and outcome.somebody_differs]
     told = [outcome.detected for outcome in faults if outcome.detected is not None]
     shown = [outcome.seen for outcome in faults if outcome.seen is not None]
     return {
@@ -106,6 +108,10 @@ def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
         "p95_seconds_to_told": round(quantile(told, 0.95), 1),
         "p95_seconds_to_shown": round(quantile(shown, 0.95), 1),
         "p95_of_limit": round(quantile(shares, 0.95), 2),
+        "p95_of_limit_where_somebody_differs": round(quantile(apart, 0.95), 2),
+        "within_limit_percent_where_somebody_differs": round(
+            100 * sum(share <= 1.0 for share in apart) / max(1, len(apart)), 1
+        ),
         "told_within_limit_percent": round(100 * sum(share <= 1.0 for share in shares) / max(1, len(faults)), 1),
         "right_culprit_percent": round(100 * sum(outcome.right_culprit for outcome in faults) / max(1, len(faults)), 1),
         "slow_downs_and_numbers": len(slow),

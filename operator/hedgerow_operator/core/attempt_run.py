@@ -15,7 +15,7 @@ from hedgerow_operator.core.ledger import progress_seen
 from hedgerow_operator.core.plan import Event
 from hedgerow_operator.core.resume import set_aside
 from hedgerow_operator.core.step import RUNNING, Context, Step
-from hedgerow_operator.core.telling import acts_in, patience_left, standstill, tells_in
+from hedgerow_operator.core.telling import acts_in, at_once, patience_left, standstill, tells_in
 from hedgerow_operator.core.trouble import EXIT_SETTLE_SECONDS, Trouble, find_trouble
 from hedgerow_operator.core.verdict import Kind, Verdict
 
@@ -74,7 +74,7 @@ def _due(context: Context, verdict: Verdict) -> bool:
     """Whether it is time to act on a stall."""
     if _stacks_may_come(context, verdict, context.deadlines) or _collectives_may_come(context, verdict):
         return False
-    return verdict.decisive or patience_left(context, verdict) <= 0
+    return at_once(context, verdict) or patience_left(context, verdict) <= 0
 
 
 def _stacks_may_come(context: Context, verdict: Verdict, limits: Mapping[str, float]) -> bool:

@@ -1,13 +1,14 @@
 """Sooner than a deadline: when a standstill is watched closely, and told. Nothing is restarted by it."""
 
 from collections.abc import Mapping
+from math import log
 
 import msgspec
 
 from hedgerow.wire import PHASE_ENDING
 from hedgerow_operator.api.recovery import HealthSpec
-from hedgerow_operator.core.deadlines import deadlines
-from hedgerow_operator.core.durations import Histogram, Phases, count, quantile
+from hedgerow_operator.core.deadlines import APART_FACTOR, deadlines
+from hedgerow_operator.core.durations import Histogram, Phases, count, quantile, upper_seconds
 from hedgerow_operator.core.gang import Gang, Roster
 from hedgerow_operator.core.plan import CALM_INTERVAL_SECONDS
 from hedgerow_operator.core.verdict import Verdict, judge
@@ -16,6 +17,10 @@ from hedgerow_operator.core.verdict import Verdict, judge
 # with what it takes to gather evidence a standstill shows within four of them.
 MEDIAN_FACTOR = 2.5
 TAIL_FACTOR = 1.2
+# Where the tail is heavy (a power law with an index of 4 and less) a standstill is unusual only beyond what may come
+# once in so many times as many steps. Its scale is the third longest: one long pause is no tail.
+HEAVY_POWER, TAIL_RANK = 0.25, 3
+TIMES_AS_MANY, MOST_TAIL_FACTOR = 5.0, 2.5
 # Of the spec's least: the evidence is gathered by the time that the deadline passes.
 LEAST_SHARE = 0.6
 # Where no second evidence can be had. Less than for a restart: it is only told.
@@ -51,4 +56,20 @@ def _usual(histogram: Histogram, ranks: int) -> float:
     samples = count(histogram) / max(1, ranks)
     if samples < 1:
         return 0.0
-    return max(MEDIAN_FACTOR * quantile(histogram, 0.5), TAIL_FACTOR * quantile(histogram, 0.99)) * (1 + 1 / samples)
+    median, rare = quantile(histogram, 0.5), quantile(histogram, 0.99)
+    return max(MEDIAN_FACTOR * median, TAIL_FACTOR * rare, _heavy_tail(histogram, samples)) * (1 + 1 / samples)
+
+
+def _heavy_tail(histogram: Histogram, samples: float) -> float:
+    """How far a heavy tail may reach, seconds; 0.0 where the tail is light, or too little is known of it."""
+    median, scale = quantile(histogram, 0.5), quantile(histogram, 1.0 - (TAIL_RANK - 1) / max(samples, TAIL_RANK))
+    times_beyond_median = samples / (2.0 * TAIL_RANK)
+    if not median or times_beyond_median < TAIL_RANK:
+        return 0.0
+    power = log(scale / median) / log(times_beyond_median)
+    if power < HEAVY_POWER:
+        return 0.0
+    shorter = [seconds for seconds in map(upper_seconds, histogram) if seconds < scale]
+    if scale > APART_FACTOR * max(shorter, default=scale):
+        return TAIL_FACTOR * scale  # a length of its own, which has come several times
+    return scale * float(min(MOST_TAIL_FACTOR, (TAIL_RANK * TIMES_AS_MANY) ** power))

@@ -1,10 +1,15 @@
 """When a person is told of a standstill, and when it is acted on: telling costs no restart, so it comes sooner."""
 
+from hedgerow.wire import PHASE_STEP
 from hedgerow_operator.api import reasons
 from hedgerow_operator.api.times import parse_time
+from hedgerow_operator.core.durations import count
 from hedgerow_operator.core.patience import remaining, restart_cost, together
 from hedgerow_operator.core.step import Context
 from hedgerow_operator.core.verdict import ALONE_FACTOR, Kind, Verdict
+
+# So many steps are a past.
+LEAST_PAST_STEPS = 20
 
 
 def standstill(context: Context) -> Verdict | None:
@@ -32,8 +37,17 @@ def acts_in(context: Context, still: Verdict) -> float:
     """
     phases = {still.phase} if still.factor == ALONE_FACTOR else {still.phase, *context.gang.sums.oldest}
     due = still.factor * max(context.deadlines.get(phase, 0.0) for phase in phases)
-    wait = 0.0 if still.decisive else patience_left(context, still)
+    wait = 0.0 if at_once(context, still) else patience_left(context, still)
     return max(0.0, due - still.still_seconds, wait)
+
+
+def at_once(context: Context, still: Verdict) -> bool:
+    """Whether waiting could clear nothing up. In its first steps a job fills its caches, and one rank may be late with
+    nothing to show for it: before there is a past, only one that is stopped by a signal is sure not to come back.
+    """
+    if not still.decisive or still.reason == reasons.RANK_STOPPED or still.phase != PHASE_STEP:
+        return still.decisive
+    return count(context.learned.get(PHASE_STEP, {})) >= LEAST_PAST_STEPS * context.job.spec.ranks
 
 
 def patience_left(context: Context, verdict: Verdict) -> float:

@@ -24,6 +24,11 @@ LIMITS: dict[str, tuple[str, dict[str, Any], HealthSpec, tuple[float, float]]] =
     "fast steps leave time for stacks before the least deadline": ("step", {"step": shown((0.5, 500))}, HEALTH, (6, 6)),
     "steps of a minute": ("step", {"step": shown((60.0, 500))}, HEALTH, (75, 240)),
     "steps that vary": ("step", {"step": shown((5.0, 900), (20.0, 100))}, HEALTH, (20, 30)),
+    "steps with a heavy tail reach as far as their third longest tells": (
+        "step", {"step": shown((6.0, 380), (15.0, 14), (30.0, 4), (60.0, 2))}, HEALTH, (60, 120)),
+    "one long pause is no tail": ("step", {"step": shown((6.0, 499), (60.0, 1))}, HEALTH, (15, 20)),
+    "a pause that has come three times is a length of its own": (
+        "step", {"step": shown((6.0, 497), (60.0, 3))}, HEALTH, (60, 90)),
     "an evaluation that was seen a few times": ("eval", {"eval": shown((100.0, 4))}, HEALTH, (250, 400)),
     "a phase that the spec names has the spec's limit": (
         "eval", {"eval": shown((1.0, 50))}, HealthSpec(phases=(PhaseSpec(name="eval", max_seconds=900),)), (900, 900)),

@@ -1,12 +1,14 @@
 """Steps that become slower: found when they stand out, not when they vary, drift with the batch, or pause."""
 
 import random
+import statistics
 from collections.abc import Callable, Iterator
 
 import pytest
 
 from hedgerow_operator.core.slowdown import SlowdownWatch
 from hedgerow_operator.core.stragglers import StragglerWatch
+from hedgerow_operator.core.watching.pace import FRESH_INTERVALS, REPORT_BY_REPORT, TOLD_INTERVALS
 
 CHANCE = random.Random(4)
 
@@ -57,6 +59,28 @@ def test_a_lasting_slowdown_is_one_incident_that_closes(factor: float, jitter: f
     assert 1000 < end <= 1080
 
 
+def medians(jitter: float, factor: float, before: int, after: int, chance: random.Random) -> int | None:
+    """Steps from a change until it shows, where a launcher tells the median of 33 steps and every 11th is heard."""
+    watch, steps = SlowdownWatch(sampling=REPORT_BY_REPORT), [chance.lognormvariate(0, jitter) for _ in range(before)]
+    steps += [factor * chance.lognormvariate(0, jitter) for _ in range(after)]
+    for number in range(11, len(steps) + 1, 11):
+        recent = steps[max(0, number - TOLD_INTERVALS) : number]
+        watch.add(2.0 * number, statistics.median(recent), share=FRESH_INTERVALS / TOLD_INTERVALS)
+        if watch.slow is not None:
+            return number - before
+    return None
+
+
+@pytest.mark.parametrize(("jitter", "before", "most"), [(0.02, 120, 120), (0.1, 200, 120), (0.2, 600, 150)])
+def test_a_slowdown_shows_in_the_medians_that_launchers_tell_within(jitter: float, before: int, most: int) -> None:
+    found = [medians(jitter, 1.3, before, most, random.Random(seed)) for seed in range(20)]
+    assert all(steps is not None and 0 < steps <= most for steps in found)
+
+
+def test_medians_that_share_most_of_their_steps_show_no_slowdown_by_chance() -> None:
+    assert [medians(0.3, 1.0, 2000, 0, random.Random(seed)) for seed in range(10)] == [None] * 10
+
+
 def test_a_slow_drift_is_found_although_each_step_is_like_the_last() -> None:
     assert incidents([1.0 + 0.0002 * number for number in range(2000)])
 
@@ -67,8 +91,10 @@ def test_more_work_a_step_is_no_slowdown() -> None:
 
 def turns(count: int, slow: dict[str, float]) -> Iterator[dict[str, float]]:
     for _ in range(count):
-        yield {worker: pace * slow.get(worker, 1.0) * CHANCE.lognormvariate(0, 0.05)
-               for worker, pace in {"0": 1.0, "1": 3.0, "2": 1.0, "3": 1.1}.items()}
+        yield {
+            worker: pace * slow.get(worker, 1.0) * CHANCE.lognormvariate(0, 0.05)
+            for worker, pace in {"0": 1.0, "1": 3.0, "2": 1.0, "3": 1.1}.items()
+        }
 
 
 def test_workers_that_always_differ_are_no_stragglers() -> None:

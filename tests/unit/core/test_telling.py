@@ -12,8 +12,11 @@ from hedgerow_operator.api.status import Condition
 from hedgerow_operator.api.times import parse_time
 from hedgerow_operator.core.incidents import ABOUT_SECONDS
 from hedgerow_operator.core.patience import TOGETHER_SECONDS
-from hedgerow_operator.core.step import RUNNING, STOPPING
-from tests.unit.core.builders import make_job
+from hedgerow_operator.core.seen import Seen
+from hedgerow_operator.core.step import RUNNING, STOPPING, Context
+from hedgerow_operator.core.telling import at_once
+from hedgerow_operator.core.verdict import Kind, Verdict
+from tests.unit.core.builders import frozen, make_gang, make_job
 from tests.unit.core.faults_of_world import FAULTS
 from tests.unit.core.world import World
 
@@ -81,7 +84,10 @@ STANDSTILLS: dict[str, tuple[Callable[[World], None], tuple[float, float], tuple
     "some do nothing: told before the deadline, acted on with it": (never_joins, (6.0, 10.0), (10.0, 14.5)),
     "some spin: told as soon, acted on once waiting has cost a restart": (spins, (6.0, 10.0), (10.0, 30.0)),
     "nothing can be measured: told late, acted on once the deadline has passed three times": (
-        unmeasured, (9.0, 12.5), (30.0, 60.0)),
+        unmeasured,
+        (9.0, 12.5),
+        (30.0, 60.0),
+    ),
     "all do the same: told when it is too long for a pause": (together, (59.0, 62.5), (59.0, 90.0)),
 }
 
@@ -102,6 +108,27 @@ def test_where(case: str) -> None:
     assert acted[0] <= seconds + world.now - before <= acted[1]
     assert abs(parse_time(incident.act_at) - world.now) <= ABOUT_SECONDS + 1.0, "the time named was wrong"
     assert alerts(world) == [reasons.NO_PROGRESS]
+
+
+# Whether it is decisive, its reason and phase, how many steps are known of each rank; whether it is acted on at once.
+LATE: dict[str, tuple[bool, str, str, int, bool]] = {
+    "a rank that is late in a job that has a past": (True, reasons.NO_PROGRESS, "step", 20, True),
+    "one that is late in the first steps, when caches fill": (True, reasons.NO_PROGRESS, "step", 5, False),
+    "one that is stopped by a signal in the first steps": (True, reasons.RANK_STOPPED, "step", 5, True),
+    "one that never finishes to save": (True, reasons.NO_PROGRESS, "checkpoint", 5, True),
+    "one of which nothing is sure": (False, reasons.NO_PROGRESS, "step", 500, False),
+}
+
+
+@pytest.mark.parametrize("case", LATE)
+def test_what_is_acted_on_at_once(case: str) -> None:
+    decisive, reason, phase, steps, wanted = LATE[case]
+    still = Verdict(kind=Kind.STALLED, reason=reason, message="", ranks=(1,), decisive=decisive, phase=phase)
+    job, gang = make_job(SPEC), make_gang(frozen(0, 60.0))
+    context = Context(
+        job=job, seen=Seen(placements=()), gang=gang, now=0.0, learned={"step": {36: 4 * steps}}, deadlines={}
+    )
+    assert at_once(context, still) is wanted
 
 
 @pytest.mark.parametrize("fault", [spins, never_joins, together])
@@ -135,7 +162,11 @@ def test_a_pause_in_which_all_do_the_same_is_told_to_nobody_though_it_shows() ->
     world.run(TOGETHER_SECONDS - 10.0)
     condition = stalled(world)
     assert (condition.status, condition.reason, world.status.incident, alerts(world)) == (
-        "Unknown", reasons.SUSPECT, None, [])
+        "Unknown",
+        reasons.SUSPECT,
+        None,
+        [],
+    )
     assert "attempt 2 starts in place, at about" in condition.message
 
 
