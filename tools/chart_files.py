@@ -19,7 +19,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 CHART = REPOSITORY / "charts" / "hedgerow"
 INTRODUCTION = """# hedgerow
 
-Installs the Hedgerow operator and the TrainingJob kind. Helm 3.14 or newer, or Helm 4; Kubernetes 1.30 or newer.
+Installs the Hedgerow operator and the kinds TrainingJob and GPUNode. Helm 3.14 or newer, or Helm 4; Kubernetes 1.30 or newer.
 
 ```
 helm install hedgerow charts/hedgerow --namespace hedgerow-system --create-namespace
@@ -27,14 +27,27 @@ kubectl get trainingjobs -A
 ```
 
 With `watchNamespaces` the operator has rights in those namespaces only. What lies outside of any namespace stays in a
-small ClusterRole: reading nodes (is a silent worker's node silent too, or gone?) and reviewing tokens (does a report
-come from the worker that it is about?).
+small ClusterRole: reading nodes (is a silent worker's node silent too, or gone?), reviewing tokens (does a report come
+from the worker that it is about?) and writing GPUNodes.
 
 The CRDs are templates of the chart, so `helm upgrade` upgrades them; with `crds.keep` (the default) they, and every
-TrainingJob, stay when the release is uninstalled.
+TrainingJob and GPUNode, stay when the release is uninstalled.
 
 Workers' images need nothing: an init container puts the launcher into each pod, with a small Python of its own (22 MB,
 in an emptyDir). What that container may use is said by `inject.resources`, for namespaces with a quota or limits.
+
+## The node agent
+
+```
+helm upgrade hedgerow charts/hedgerow --namespace hedgerow-system --reuse-values --set agent.enabled=true \\
+  --set agent.nodeSelector."nvidia\\.com/gpu\\.present"=true
+kubectl get gpunodes
+```
+
+Its pods are privileged, since the kernel's log and the GPUs are devices of the node, and see the node's processes,
+which tells which rank is on which GPU; the release's namespace has to allow that (Pod Security `privileged`). The agent's
+service account has no rights: its token only says which node it reports for. New attempts avoid a node whose GPU asks
+for a reset, a reboot or a person, until `agent.quarantineSeconds` after that was last seen.
 
 ## Values
 

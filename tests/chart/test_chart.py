@@ -32,6 +32,25 @@ VARIANTS = {
         "extraEnv[0].value=http://proxy",
         "reportURL=https://hedgerow.example.org",
     ),
+    "with agents": ("agent.enabled=true",),
+    "with agents chosen by the user": (
+        "agent.enabled=true",
+        "agent.image.repository=example.org/agent",
+        "agent.devices=fake:/fake/gpus.yaml",
+        "agent.kernelLog=none",
+        "agent.checkpointPaths={/data}",
+        "agent.maxUnavailable=1",
+        "agent.runtimeClassName=nvidia",
+        "agent.priorityClassName=system-node-critical",
+        "agent.serviceAccount.create=false",
+        "agent.serviceAccount.name=mine",
+        "agent.extraEnv[0].name=HTTPS_PROXY",
+        "agent.extraEnv[0].value=http://proxy",
+        "agent.extraVolumes[0].name=fake",
+        "agent.extraVolumes[0].hostPath.path=/fake",
+        "agent.extraVolumeMounts[0].name=fake",
+        "agent.extraVolumeMounts[0].mountPath=/fake",
+    ),
 }
 
 

@@ -21,6 +21,11 @@ CASES = {
     "a quantity that is none": ("inject.resources.memory=some", "memory"),
     "a quantity of storage that is none": ("inject.resources.ephemeralStorage=some", "ephemeralStorage"),
     "a digest that is none": ("image.digest=latest", "digest"),
+    "devices of nowhere": ("agent.devices=rocm", "devices"),
+    "a kernel log of nowhere": ("agent.kernelLog=/var/log/messages", "kernelLog"),
+    "a checkpoint path that is none": ("agent.checkpointPaths={data}", "checkpointPaths"),
+    "a silence shorter than two reports": ("agent.silentSeconds=5", "silentSeconds"),
+    "all agents replaced at once": ("agent.maxUnavailable=100%", "maxUnavailable"),
     "a switch that is neither on nor off": ("crds.enabled=perhaps", "enabled"),
 }
 

@@ -18,11 +18,26 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/component: operator
 {{- end }}
 
+{{- define "hedgerow.agentSelectorLabels" -}}
+app.kubernetes.io/name: {{ include "hedgerow.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: agent
+{{- end }}
+
 {{- define "hedgerow.labels" -}}
+{{ include "hedgerow.selectorLabels" . }}
+{{ include "hedgerow.commonLabels" . }}
+{{- end }}
+
+{{- define "hedgerow.agentLabels" -}}
+{{ include "hedgerow.agentSelectorLabels" . }}
+{{ include "hedgerow.commonLabels" . }}
+{{- end }}
+
+{{- define "hedgerow.commonLabels" -}}
 {{- with .Values.commonLabels }}
 {{- toYaml . }}
 {{ end -}}
-{{ include "hedgerow.selectorLabels" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/part-of: hedgerow
 app.kubernetes.io/managed-by: {{ .Release.Service }}
@@ -35,6 +50,23 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- else }}
 {{- default "default" .Values.serviceAccount.name }}
 {{- end }}
+{{- end }}
+
+{{- define "hedgerow.agentName" -}}
+{{- printf "%s-agent" (include "hedgerow.fullname" .) }}
+{{- end }}
+
+{{- define "hedgerow.agentServiceAccountName" -}}
+{{- if .Values.agent.serviceAccount.create }}
+{{- default (include "hedgerow.agentName" .) .Values.agent.serviceAccount.name }}
+{{- else }}
+{{- default "default" .Values.agent.serviceAccount.name }}
+{{- end }}
+{{- end }}
+
+{{- define "hedgerow.agentImage" -}}
+{{- $repository := default (printf "%s-agent" (trimSuffix "-operator" .Values.image.repository)) .Values.agent.image.repository }}
+{{- printf "%s:%s" $repository (default (default .Chart.AppVersion .Values.image.tag) .Values.agent.image.tag) }}
 {{- end }}
 
 {{- define "hedgerow.image" -}}
