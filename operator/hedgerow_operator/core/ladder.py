@@ -4,6 +4,7 @@ from hedgerow_operator.api import reasons
 from hedgerow_operator.api.spec import TrainingJobSpec
 from hedgerow_operator.api.status import ExcludedNode, StopAction, Stopping, TrainingJobStatus
 from hedgerow_operator.api.times import format_time, parse_time
+from hedgerow_operator.core import phrases
 from hedgerow_operator.core.trouble import Trouble
 
 IN_PLACE: StopAction = "RestartInPlace"
@@ -17,15 +18,21 @@ NODE_SUSPECT_AFTER = 2
 
 # Evidence against a node, weakest first: what is given back first when the job finds no room. Nothing else ever is.
 WEAK_EVIDENCE = (
-    reasons.STARTUP_TIMEOUT, reasons.ENDING_TIMEOUT, reasons.RANKS_KILLED, reasons.NO_PROGRESS, reasons.RANK_EXITED,
-    reasons.WORKER_LOST, reasons.RANK_STOPPED, reasons.NODE_LOST,
+    reasons.STARTUP_TIMEOUT,
+    reasons.ENDING_TIMEOUT,
+    reasons.RANKS_KILLED,
+    reasons.NO_PROGRESS,
+    reasons.RANK_EXITED,
+    reasons.WORKER_LOST,
+    reasons.RANK_STOPPED,
+    reasons.NODE_LOST,
 )
 
 
 def respond(spec: TrainingJobSpec, status: TrainingJobStatus, trouble: Trouble, started: bool, now: float) -> Stopping:
     """How the current attempt ends and what comes after it."""
     action, reason, message = IN_PLACE, trouble.reason, trouble.message
-    give_up = _give_up(spec, status, trouble)
+    give_up = _give_up(spec, status, trouble, started)
     if give_up:
         action, (reason, message) = FAIL, give_up
     elif not trouble.in_place or status.no_progress >= PLACE_SUSPECT_AFTER:
@@ -86,16 +93,27 @@ def jitter(uid: str, attempt: int) -> float:
     return sum((index + 1) * ord(letter) for index, letter in enumerate(f"{uid}/{attempt}")) % 997 / 997
 
 
-def _give_up(spec: TrainingJobSpec, status: TrainingJobStatus, trouble: Trouble) -> tuple[str, str] | None:
+def _give_up(
+    spec: TrainingJobSpec, status: TrainingJobStatus, trouble: Trouble, started: bool
+) -> tuple[str, str] | None:
     if trouble.hopeless:
         return reasons.APPLICATION_FAULT, trouble.message
     if trouble.fault and _seen_before(status, trouble.fault):
-        return reasons.APPLICATION_FAULT, f"the same fault twice at the same step: {trouble.fault}"
+        return reasons.APPLICATION_FAULT, _twice(status, trouble)
     limit = spec.recovery.max_restarts
     if trouble.counted and status.restarts_counted >= limit:
         message = f"recovery.maxRestarts ({limit}) is reached; last trouble: {trouble.message}"
         return reasons.MAX_RESTARTS_EXCEEDED, message
+    tries = status.restarts_counted + 1
+    if trouble.counted and not started and not status.history and tries >= spec.recovery.no_progress_limit:
+        return trouble.reason, f"{tries} times in a row it came to its end before a rank was started: {trouble.message}"
     return None
+
+
+def _twice(status: TrainingJobStatus, trouble: Trouble) -> str:
+    where = "before the first step" if status.step is None else f"at step {status.step}"
+    who = f"{phrases.ranks(trouble.ranks)}: " if trouble.ranks else ""
+    return f"{who}the same fault twice {where}: {trouble.fault}"
 
 
 def _seen_before(status: TrainingJobStatus, fault: str) -> bool:

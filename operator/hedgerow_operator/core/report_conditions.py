@@ -74,6 +74,8 @@ def _running_attempt(gang: Gang, status: TrainingJobStatus) -> Said:
     if not gang.fresh:
         return UNKNOWN, reasons.REPORTS_LOST, "no launcher is heard; the ranks train on, nothing is done meanwhile"
     message = f"attempt {status.attempt}: {gang.sums.live} of {gang.expected} ranks run"
+    if gang.sums.count and not gang.sums.live:
+        message = f"attempt {status.attempt}: {phrases.ranks([rank.rank for rank in gang.ranks])} ended just now"
     if gang.silent:
         message += f"; {phrases.workers(gang.silent)} cannot be heard"
     if gang.sums.live < gang.sums.count:

@@ -57,6 +57,31 @@ def test_restarted(case: str) -> None:
     assert (stopping.action, stopping.reason) == (action, reason)
 
 
+# Restarts that counted, whether an attempt has ended before, whether this one had started; whether it is given up.
+NEVER_STARTED: dict[str, tuple[int, bool, bool, bool]] = {
+    "a launcher that ended three times before it started a rank": (2, False, False, True),
+    "one that ended twice": (1, False, False, False),
+    "one whose job has trained before": (2, True, False, False),
+    "one that had started its ranks": (2, False, True, False),
+}
+
+
+@pytest.mark.parametrize("case", NEVER_STARTED)
+def test_given_up_before_the_restarts_are_used_up(case: str) -> None:
+    restarts, trained, started, wanted = NEVER_STARTED[case]
+    status = TrainingJobStatus(restarts_counted=restarts, history=(before(),) if trained else ())
+    lost = trouble(reason=reasons.WORKER_LOST, message="worker 0 ended: exit code 1", in_place=False)
+    stopping = respond(make_job().spec, status, lost, started, NOW)
+    assert (stopping.action == "Fail") is wanted
+    assert stopping.message.endswith("worker 0 ended: exit code 1")
+
+
+def test_the_rank_that_failed_alike_twice_is_named() -> None:
+    status = TrainingJobStatus(step=7, history=(before(fault=FAULT, last_step=7),))
+    stopping = respond(make_job().spec, status, trouble(fault=FAULT, ranks=(2,)), True, NOW)
+    assert stopping.message == "rank 2: the same fault twice at step 7: ValueError: x"
+
+
 def test_ranks_in_trouble_are_killed_and_preempted_ones_get_their_grace() -> None:
     kills = [respond(make_job().spec, TrainingJobStatus(), trouble(counted=counted), True, NOW).kill
              for counted in (True, False)]
