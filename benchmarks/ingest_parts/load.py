@@ -45,18 +45,25 @@ class Sender:
 class Link:
     """A connection that is kept. waiting: when each of the requests on it was due, and whether it is held."""
 
-    __slots__ = ("data", "out", "sender", "sock", "waiting")
+    __slots__ = ("data", "number", "out", "sender", "sock", "waiting")
 
-    def __init__(self, port: int, number: int) -> None:
-        self.sock = socket.socket()
-        self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.sock.bind((f"127.0.1.{1 + number % _SOURCES}", 0))
-        self.sock.settimeout(30.0)
-        self.sock.connect(("127.0.0.1", port))
-        self.sock.setblocking(False)
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.sock: socket.socket | None = None
         self.data, self.out = b"", b""
         self.waiting: list[tuple[float, bool]] = []
         self.sender: Sender | None = None
+
+    def connect(self, port: int) -> socket.socket:
+        """From one of several addresses, so that ports do not run out."""
+        self.sock = socket.socket()
+        self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 18)
+        self.sock.bind((f"127.0.1.{1 + self.number % _SOURCES}", 0))
+        self.sock.settimeout(30.0)
+        self.sock.connect(("127.0.0.1", port))
+        self.sock.setblocking(False)
+        return self.sock
 
 
 class Load:
@@ -78,22 +85,16 @@ class Load:
 
     def _make(self) -> list[Sender]:
         plan, senders = self.plan, []
-        shared = [self._link(number) for number in range(plan["agentLinks"])]
+        shared = [Link(number) for number in range(plan["agentLinks"])]
         nodes = range(plan["first"], plan["first"] + plan["nodes"])
         for order, node in enumerate(nodes):
             share = (order + 0.5 * (plan["first"] > 0)) / plan["nodes"]
             if plan["launchers"]:
-                senders.append(Sender(node, plan["workers"][order], share * self.period, self._link(node), held=True))
+                senders.append(Sender(node, plan["workers"][order], share * self.period, Link(node), held=True))
             if plan["agents"]:
                 late = share + 0.37 if share < 0.63 else share - 0.63
                 senders.append(Sender(node, 0, late * self.period, shared[order % len(shared)], held=False))
         return senders
-
-    def _link(self, number: int) -> Link:
-        link = Link(self.plan["port"], number)
-        self.links[link.sock.fileno()] = link
-        self.poll.register(link.sock, select.EPOLLIN)
-        return link
 
     def run(self, seconds: float) -> None:
         """Send and hear for so long."""
@@ -121,34 +122,49 @@ class Load:
         if link.out:
             link.out += data
             return
+        sock = link.sock
+        if sock is None:
+            sock = link.connect(self.plan["port"])
+            self.links[sock.fileno()] = link
+            self.poll.register(sock, select.EPOLLIN)
         try:
-            sent = link.sock.send(data)
+            sent = sock.send(data)
         except BlockingIOError:
             sent = 0
+        except OSError:
+            self._lose(link)
+            return
         if sent < len(data):
             link.out = data[sent:]
-            self.poll.modify(link.sock, select.EPOLLIN | select.EPOLLOUT)
+            self.poll.modify(sock, select.EPOLLIN | select.EPOLLOUT)
 
     def _hear(self, seconds: float) -> None:
         for number, event in self.poll.poll(seconds):
             link = self.links[number]
-            if event & select.EPOLLOUT:
+            if link.sock is not None and event & select.EPOLLOUT:
                 data, link.out = link.out, b""
                 self.poll.modify(link.sock, select.EPOLLIN)
                 self._write(link, data)
-            if event & ~select.EPOLLOUT:
-                self._read(link)
+            if link.sock is not None and event & ~select.EPOLLOUT:
+                self._read(link, link.sock)
 
-    def _read(self, link: Link) -> None:
+    def _lose(self, link: Link) -> None:
+        """The server has closed it; the next report goes by another."""
+        assert link.sock is not None
+        self._count("closed")
+        self.poll.unregister(link.sock)
+        link.sock.close()
+        link.sock, link.data, link.out, link.waiting = None, b"", b"", []
+
+    def _read(self, link: Link, sock: socket.socket) -> None:
         try:
-            data = link.sock.recv(65536)
+            data = sock.recv(65536)
         except BlockingIOError:
             return
         except OSError:
             data = b""
         if not data:
-            self._count("closed")
-            self.poll.unregister(link.sock)
+            self._lose(link)
             return
         link.data += data
         while (end := link.data.find(b"\r\n\r\n")) >= 0:
@@ -186,7 +202,7 @@ class Load:
         for number, sender in enumerate(senders):
             if sender.held:
                 sender.link.sender = None  # its answer comes, and is not waited for
-                sender.link = self._link(number)
+                sender.link = Link(number)
                 sender.link.sender = sender
             self._send(sender)
             self._hear(0.0)

@@ -22,8 +22,11 @@ from hedgerow_operator.server.refusal import Refusal
 READ_SECONDS = 10.0
 IDLE_SECONDS = 75.0
 SWEEP_SECONDS = 1.0
-# Connections that have sent no believed report; of more than these the oldest has to go.
+# Connections that wait for a first report, or for another after one that was not believed; of more than these the
+# oldest has to go. One whose report is here waits for us, and stays.
 MOST_UNPROVEN = 4096
+_NOT_BELIEVED = (400, 401, 403, 404, 408, 413)
+_PUNCTUAL_SECONDS = 0.1
 _LONGEST_HEAD = 8 * 1024
 _MOST_UNREAD_ANSWERS = 64 * 1024
 _HEAD = re.compile(rb"POST (/[a-z0-9/-]+) HTTP/1\.1\r\n((?:[A-Za-z-]+:[ \t]*[ -~\t]*\r\n)+)\r\n")
@@ -87,21 +90,26 @@ class Doors:
         self._unproven: dict[asyncio.BaseTransport, None] = {}
         self._doors: set[Door] = set()
         self._sweep: asyncio.Handle | None = None
+        self._look_at = self._delay = 0.0
 
     def entered(self, door: Door, transport: asyncio.Transport) -> None:
-        """A new connection; of too many that have shown nothing the oldest is closed."""
+        """A new connection."""
         self._doors.add(door)
+        self.unproven(transport)
+        if self._sweep is None:
+            self._look_later()
+
+    def unproven(self, transport: asyncio.BaseTransport) -> None:
+        """A connection that has shown nothing; of too many the oldest is closed."""
         self._unproven[transport] = None
         if len(self._unproven) > self._most_unproven:
             oldest = next(iter(self._unproven))
             del self._unproven[oldest]
             if isinstance(oldest, asyncio.Transport):
                 oldest.abort()
-        if self._sweep is None:
-            self._sweep = asyncio.get_running_loop().call_later(SWEEP_SECONDS, self._look)
 
-    def proven(self, transport: asyncio.BaseTransport) -> None:
-        """A report that came this way was believed."""
+    def heard(self, transport: asyncio.BaseTransport) -> None:
+        """A whole report has come this way."""
         self._unproven.pop(transport, None)
 
     def left(self, transport: asyncio.BaseTransport | None, door: Door | None = None) -> None:
@@ -125,10 +133,20 @@ class Doors:
     def _look(self) -> None:
         self._sweep = None
         now = time.monotonic()
-        for door in [door for door in self._doors if door.due <= now]:
+        # What came while we did not look is not the client's delay.
+        self._delay += max(0.0, now - self._look_at - _PUNCTUAL_SECONDS)
+        for door in [door for door in self._doors if door.due + self._delay <= now]:
             door.overdue()
         if self._doors:
-            self._sweep = asyncio.get_running_loop().call_later(SWEEP_SECONDS, self._look)
+            self._look_later()
+
+    def _look_later(self) -> None:
+        self._look_at = time.monotonic() + SWEEP_SECONDS
+        self._sweep = asyncio.get_running_loop().call_later(SWEEP_SECONDS, self._look)
+
+    def in_seconds(self, seconds: float) -> float:
+        """The ``due`` of a door that may wait for so long from now."""
+        return time.monotonic() - self._delay + seconds
 
     def __len__(self) -> int:
         return len(self._doors)
@@ -150,7 +168,7 @@ class Door(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        self.due = time.monotonic() + self._doors.read_seconds
+        self.due = self._doors.in_seconds(self._doors.read_seconds)
         self._doors.entered(self, transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -185,6 +203,7 @@ class Door(asyncio.Protocol):
                 return
             body, self._data, self._head = self._data[head.size : end], self._data[end:], None
             self.due = float("inf")
+            self._doors.heard(self._transport)
             self._ask(head, body)
 
     def _may_become_plain(self) -> bool:
@@ -208,15 +227,15 @@ class Door(asyncio.Protocol):
         transport = self._transport
         if transport is None:
             return
-        if isinstance(what, bytes):
-            self._doors.proven(transport)
+        if isinstance(what, Refusal) and what.status in _NOT_BELIEVED:
+            self._doors.unproven(transport)
         transport.write(answer(what, last))
         if last:
             transport.close()
         elif transport.get_write_buffer_size() > _MOST_UNREAD_ANSWERS:
             transport.abort()
         else:
-            self.due = time.monotonic() + (self._doors.read_seconds if self._data else IDLE_SECONDS)
+            self.due = self._doors.in_seconds(self._doors.read_seconds if self._data else IDLE_SECONDS)
             if self._data:
                 transport.resume_reading()
                 asyncio.get_running_loop().call_soon(self._read)
