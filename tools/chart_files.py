@@ -19,7 +19,8 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 CHART = REPOSITORY / "charts" / "hedgerow"
 INTRODUCTION = """# hedgerow
 
-Installs the Hedgerow operator and the kinds TrainingJob and GPUNode. Helm 3.14 or newer, or Helm 4; Kubernetes 1.30 or newer.
+Installs the Hedgerow operator and the kinds TrainingJob and GPUNode. Helm 3.14 or newer, or Helm 4; Kubernetes 1.30 or
+newer.
 
 ```
 helm install hedgerow charts/hedgerow --namespace hedgerow-system --create-namespace
@@ -45,7 +46,7 @@ kubectl get gpunodes
 ```
 
 Its pods are privileged, since the kernel's log and the GPUs are devices of the node, and see the node's processes,
-which tells which rank is on which GPU; the release's namespace has to allow that (Pod Security `privileged`). The agent's
+which tells which rank is on which GPU; their namespace has to allow that (Pod Security `privileged`). Their
 service account has no rights: its token only says which node it reports for. New attempts avoid a node whose GPU asks
 for a reset, a reboot or a person, until `agent.quarantineSeconds` after that was last seen.
 
