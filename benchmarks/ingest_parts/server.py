@@ -71,8 +71,7 @@ class Real:
         """What is known of whom."""
         heard = [entry.report.seq - FIRST for job in self.jobs.jobs.values()
                  for entry in self.hub.heard(job.metadata.uid)]
-        agents = [found.report.seq - FIRST for node in self.agents.nodes()
-                  if (found := self.agents.newest(node)) is not None]
+        agents = [outline.seq - FIRST for outline, _age in self.agents.outlines()]
         stalled = [job.status.incident.kind for job in self.jobs.jobs.values() if job.status.incident is not None]
         return {"launchers": len(heard), "least": min(heard, default=0), "agents": len(agents),
                 "leastOfAgents": min(agents, default=0),

@@ -160,6 +160,6 @@ class NodeReconciler:
         for name in {*self._known, *self._hub.nodes()}:
             node = self._known.get(name)
             gone = find_condition(node.status.conditions, gpu_node.UNREACHABLE) if node else None
-            heard = self._hub.newest(name)
-            if heard is not None or gone is None or gone.status != TRUE:
-                yield heard.age if heard else None
+            age = self._hub.age(name)
+            if age is not None or gone is None or gone.status != TRUE:
+                yield age

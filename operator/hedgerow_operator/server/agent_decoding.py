@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from hedgerow.wire_agent import VERSION, AgentReport
+from hedgerow_operator.reconcile.agents import Outline
 from hedgerow_operator.server.decoding import Malformed, decode
 
 # A node has at most 16 GPUs today; 64 leaves room for switches that are counted as such.
@@ -14,25 +15,18 @@ MAX_NAME = 253  # of a Kubernetes node
 _MOST = 2.0**64
 
 
-class AgentHead(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Of an agent's report what says who sent it and which one is newer; the rest is not looked at."""
-
-    node: str
-    agent: str
-    seq: int
-    version: int = VERSION
-
-
-_head_decoder = msgspec.json.Decoder(AgentHead)
+_outline_decoder = msgspec.json.Decoder(Outline)
 _report_decoder = msgspec.json.Decoder(AgentReport)
 
 
-def decode_agent_head(body: bytes) -> AgentHead:
-    """The head of the report in ``body``. Raises Malformed."""
-    head = decode(_head_decoder, body, VERSION)
-    if not 0 < len(head.node) <= MAX_NAME:
+def decode_outline(body: bytes) -> Outline:
+    """Of the report in ``body`` what is looked at each time. Raises Malformed; the readings are not looked at."""
+    outline = decode(_outline_decoder, body, VERSION)
+    if not 0 < len(outline.node) <= MAX_NAME:
         raise Malformed(f"the report says what cannot be: the node's name has 1 to {MAX_NAME} characters")
-    return head
+    if max(len(outline.gpus), len(outline.findings), len(outline.events)) > MAX_ENTRIES:
+        raise Malformed(f"the report says what cannot be: more than {MAX_ENTRIES} GPUs, findings or events")
+    return outline
 
 
 def decode_agent_report(body: bytes) -> AgentReport:

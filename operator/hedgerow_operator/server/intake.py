@@ -8,14 +8,16 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 import msgspec
 
 from hedgerow.wire import REPORTS_PATH, Answer, Report
-from hedgerow.wire_agent import AGENT_REPORTS_PATH, AgentAnswer, AgentReport
+from hedgerow.wire_agent import AGENT_REPORTS_PATH, AgentAnswer
+from hedgerow_operator.reconcile.agents import Outline
 from hedgerow_operator.reconcile.ports import Leadership, Unreachable
-from hedgerow_operator.server.agent_decoding import AgentHead, decode_agent_head, decode_agent_report
+from hedgerow_operator.server.agent_decoding import decode_agent_report, decode_outline
 from hedgerow_operator.server.asked import Asked, Closable, Reply
 from hedgerow_operator.server.auth import AgentClaim, Authenticator, Denied, LauncherClaim
 from hedgerow_operator.server.backlog import Backlog, Entry
@@ -47,7 +49,10 @@ class Hub(Protocol):
 class AgentHub(Protocol):
     """Where believed reports of agents go (reconcile.agents.AgentHub)."""
 
-    def receive(self, report: AgentReport) -> AgentAnswer:
+    def follows(self, outline: Outline) -> bool:
+        """Whether the same agent process has been heard before."""
+
+    def receive_body(self, outline: Outline, body: bytes) -> AgentAnswer:
         """Take a believed report; the answer."""
 
 
@@ -124,27 +129,28 @@ class Intake:
         if self._agents is None:
             raise Refusal(404, "this operator takes no reports of node agents; it was started without them")
         try:
-            head: AgentHead = decode_agent_head(body)
+            outline = decode_outline(body)
         except Malformed as error:
             raise Refusal(400, str(error)) from None
+        read = partial(self._read_of_agent, outline)
         self._believe(
             self._agents.authenticator,
             token,
-            head,
+            outline,
             asked,
-            lambda: self._admit(head.node, Entry(asked, body, self._read_of_agent, head.agent, head.seq)),
+            lambda: self._admit(outline.node, Entry(asked, body, read, outline.agent, outline.seq)),
         )
 
     def _believe(
         self,
-        authenticator: "Authenticator[Head] | Authenticator[AgentHead]",
+        authenticator: "Authenticator[Head] | Authenticator[Outline]",
         token: str,
-        head: "Head | AgentHead",
+        head: "Head | Outline",
         asked: Asked,
         then: Callable[[], None],
     ) -> None:
         """Go on at once where the token is known; else once it has been checked."""
-        checks: Authenticator[Head | AgentHead] = authenticator  # type: ignore[assignment]
+        checks: Authenticator[Head | Outline] = authenticator  # type: ignore[assignment]
         try:
             if checks.recall(token, head):
                 then()
@@ -157,9 +163,9 @@ class Intake:
 
     async def _check(
         self,
-        authenticator: "Authenticator[Head | AgentHead]",
+        authenticator: "Authenticator[Head | Outline]",
         token: str,
-        head: "Head | AgentHead",
+        head: "Head | Outline",
         asked: Asked,
         then: Callable[[], None],
     ) -> None:
@@ -199,12 +205,13 @@ class Intake:
         except Exception as error:  # noqa: BLE001
             self._fault(asked, error)
 
-    def _read_of_agent(self, asked: Asked, body: bytes) -> None:
+    def _read_of_agent(self, outline: Outline, asked: Asked, body: bytes) -> None:
         assert self._agents is not None
         try:
-            report = decode_agent_report(body)
+            if not self._agents.hub.follows(outline):
+                decode_agent_report(body)
             self._metrics.report_received()
-            asked.answer(_encode(self._agents.hub.receive(report)))
+            asked.answer(_encode(self._agents.hub.receive_body(outline, body)))
         except Malformed as error:
             asked.answer(Refusal(400, str(error)))
         except Exception as error:  # noqa: BLE001

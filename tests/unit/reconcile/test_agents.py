@@ -3,10 +3,11 @@
 import dataclasses
 from typing import Any
 
+import msgspec
 import pytest
 
 from hedgerow import wire_agent
-from hedgerow_operator.reconcile.agents import FORGET_SECONDS, AgentHub
+from hedgerow_operator.reconcile.agents import FORGET_SECONDS, AgentHub, Outline
 from hedgerow_operator.reconcile.pressure import LONGEST_INTERVAL_SECONDS, Pressure
 
 
@@ -27,6 +28,10 @@ class Hub:
         self.news: list[str] = []
         self.hub.on_news = self.news.append
 
+    def receive(self, report: wire_agent.AgentReport) -> wire_agent.AgentAnswer:
+        body = wire_agent.encode_report(report)
+        return self.hub.receive_body(msgspec.json.decode(body, type=Outline), body)
+
     def seq(self, node: str = "node-a") -> int | None:
         heard = self.hub.newest(node)
         return heard.report.seq if heard else None
@@ -35,23 +40,23 @@ class Hub:
 def test_the_newest_report_of_each_node_counts_however_they_arrive() -> None:
     hub = Hub()
     for seq in (3, 5, 4):
-        hub.hub.receive(report(seq=seq))
-    hub.hub.receive(report(seq=1, node="node-b"))
+        hub.receive(report(seq=seq))
+    hub.receive(report(seq=1, node="node-b"))
     assert (hub.seq(), hub.seq("node-b"), hub.seq("node-c")) == (5, 1, None)
 
 
 def test_an_agent_that_was_begun_anew_counts_from_its_first_report() -> None:
     hub = Hub()
-    hub.hub.receive(report(seq=50))
-    hub.hub.receive(report(seq=1, agent="another"))
+    hub.receive(report(seq=50))
+    hub.receive(report(seq=1, agent="another"))
     assert hub.seq() == 1
 
 
 def test_a_repeated_report_does_not_make_its_node_look_younger() -> None:
     hub = Hub()
-    hub.hub.receive(report())
+    hub.receive(report())
     hub.now += 20.0
-    hub.hub.receive(report())
+    hub.receive(report())
     heard = hub.hub.newest("node-a")
     assert heard is not None
     assert heard.age == 20.0
@@ -60,17 +65,17 @@ def test_a_repeated_report_does_not_make_its_node_look_younger() -> None:
 def test_news_is_what_changes_the_health_and_not_what_is_measured() -> None:
     hub = Hub()
     gpu = wire_agent.GpuReport(index=0, values={"power_watts": 300.0})
-    hub.hub.receive(report(seq=1, gpus=[gpu]))
-    hub.hub.receive(report(seq=2, gpus=[dataclasses.replace(gpu, values={"power_watts": 90.0})]))
+    hub.receive(report(seq=1, gpus=[gpu]))
+    hub.receive(report(seq=2, gpus=[dataclasses.replace(gpu, values={"power_watts": 90.0})]))
     assert hub.news == ["node-a"]
-    hub.hub.receive(report(seq=3, gpus=[dataclasses.replace(gpu, state=wire_agent.GPU_LOST)]))
+    hub.receive(report(seq=3, gpus=[dataclasses.replace(gpu, state=wire_agent.GPU_LOST)]))
     assert hub.news == ["node-a", "node-a"]
 
 
 def test_a_node_that_is_silent_for_long_is_forgotten() -> None:
     hub = Hub()
     for number in range(1000):
-        hub.hub.receive(report(node=f"node-{number}"))
+        hub.receive(report(node=f"node-{number}"))
         hub.now += 5.0
     assert len(list(hub.hub.nodes())) <= (FORGET_SECONDS + 65.0) / 5.0
     assert hub.seq("node-0") is None
@@ -101,4 +106,30 @@ def test_intervals_are_stretched_while_the_loop_is_late_and_not_beyond_what_look
 def test_agents_are_told_the_stretched_interval() -> None:
     hub = Hub()
     hub.pressure.factor = 1.5
-    assert hub.hub.receive(report()).interval_seconds == 7.5
+    assert hub.receive(report()).interval_seconds == 7.5
+
+
+def test_what_was_heard_is_read_as_it_was_said() -> None:
+    hub = Hub()
+    said = report(gpus=[wire_agent.GpuReport(index=0, values={"power_watts": 300.0})])
+    hub.receive(said)
+    for _ in range(2):
+        heard = hub.hub.newest("node-a")
+        assert heard is not None
+        assert heard.report == said
+
+
+def test_a_report_that_cannot_be_read_is_no_measurement() -> None:
+    hub = Hub()
+    outline = Outline(node="node-a", agent="agent", seq=1)
+    hub.hub.receive_body(outline, b'{"node": "node-a", "gpus": "none"}')
+    assert hub.hub.newest("node-a") is None
+    assert [entry.node for entry, _age in hub.hub.outlines()] == ["node-a"]
+
+
+def test_a_report_made_here_is_heard_as_well() -> None:
+    hub = Hub()
+    hub.hub.receive(report(seq=7))
+    assert (hub.seq(), hub.hub.age("node-a"), hub.hub.age("node-b")) == (7, 0.0, None)
+    hub.now += FORGET_SECONDS
+    assert hub.hub.age("node-a") is None

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from hedgerow import wire, wire_agent
 from hedgerow_operator.server import bounds
-from hedgerow_operator.server.agent_decoding import decode_agent_head, decode_agent_report
+from hedgerow_operator.server.agent_decoding import decode_agent_report, decode_outline
 from hedgerow_operator.server.decoding import Malformed, decode_head, decode_report
 from tests.unit.server.builders import report
 from tests.unit.server.test_agent_reports import encoded
 
-DECODERS = (decode_head, decode_report, decode_agent_head, decode_agent_report)
+DECODERS = (decode_head, decode_report, decode_outline, decode_agent_report)
 LAUNCHERS = json.loads(
     wire.encode(
         report(
