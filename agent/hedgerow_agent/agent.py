@@ -70,7 +70,7 @@ class Agent:
         self._around = HostReading()
         self._host_due = 0.0
         self._host_broken: dict[str, str] = {}
-        self._reloads = 0
+        self._reloads = self._openings = 0
         self._seq = 0
         self._name = os.urandom(8).hex()
         self._boot = boot_id()
@@ -80,8 +80,11 @@ class Agent:
         now = self._clock()
         self._list(now, wait_seconds)
         self._look(wait_seconds)
-        for record in self._kernel_log.records():
-            self._hear(record, now)
+        while records := self._kernel_log.records():
+            for record in records:
+                self._hear(record, now)
+            if not wait_seconds:
+                break  # what is left is read at the next look
         if now >= self._host_due:
             self._host_due = now + HOST_SECONDS
             self._look_around()
@@ -120,6 +123,9 @@ class Agent:
         listed = self.lister.tick(now, wait_seconds)
         if listed is None:
             return
+        if self.lister.openings != self._openings:
+            self._openings = self.lister.openings
+            self.gpus.renew()
         if self.lister.reloads != self._reloads:
             self._reloads = self.lister.reloads
             self.events.driver_loaded(now)

@@ -64,6 +64,10 @@ class Gpu:
             self.lost_words = words
             self._device, self._reading = None, None
 
+    def renew(self) -> None:
+        """Its handle means nothing any more; what is known of it stays."""
+        self._device = None
+
     def begin_anew(self) -> None:
         """The driver was loaded anew: handles and counters of before mean nothing."""
         self._device, self._reading, self._checks = None, None, gpu_checks()
@@ -87,7 +91,7 @@ class Gpu:
             self.driver_words = str(outcome.error)
         elif outcome.error is not None:
             self.broken = {"reading": f"{type(outcome.error).__name__}: {outcome.error}"[:200]}
-        elif outcome.value[0] is self._device:
+        elif self._device is None or outcome.value[0] is self._device:
             self._take(outcome.value[1], dropped)
 
     def compared(self) -> Values:
@@ -127,7 +131,7 @@ class Gpu:
             return GpuReport(about.index, state, about.uuid, about.pci, about.name, about.serial, health, age)
         return GpuReport(
             about.index, state, about.uuid, about.pci, about.name, about.serial, worst(mine), now - self._read_at,
-            {name: round(value, 3) for name, value in reading.values.items()}, reading.throttle_reasons,
+            {name: _short(value) for name, value in reading.values.items()}, reading.throttle_reasons,
             None if reading.processes is None else [who(process) for process in reading.processes],
             [
                 MigInstance(one.index, one.gpu_instance, one.compute_instance, one.uuid, dict(one.values))
@@ -158,3 +162,8 @@ class Gpu:
             finding.check, finding.health, finding.reason, finding.action, finding.message, self.identity.index,
             finding.age,
         )  # fmt: skip
+
+
+def _short(value: float) -> float:
+    """As few digits as tell it: most values are whole numbers."""
+    return int(value) if value.is_integer() else round(value, 3)

@@ -44,6 +44,11 @@ class Gpus:
             gpu.forget()
             self._gpus.remove(gpu)
 
+    def renew(self) -> None:
+        """Handles of before mean nothing any more: the next list brings new ones."""
+        for gpu in self._gpus:
+            gpu.renew()
+
     def look(self) -> None:
         """Begin a look at each."""
         for gpu in self._gpus:

@@ -27,14 +27,18 @@ class Lister:
         self._load = ""  # of the last list
         self._opened_load = ""  # of the source as it is open now
         self._new_versions = Versions()
+        self._close_wanted = False
         self.open = False
         self.trouble = "not asked yet"
         self.reloads = 0
+        self.openings = 0  # handles of one opening mean nothing in the next
         self.outdated = False
 
     def tick(self, now: float, wait_seconds: float = 0.0) -> Listed | None:
         """The newest list, when there is a new one. Waits for it at most so long."""
-        if now >= self._due and self._thread.start(self._list):
+        if self._close_wanted:
+            self._close_wanted = not self._thread.start(self._close)
+        elif now >= self._due and self._thread.start(self._list):
             self._due = now + LIST_SECONDS
         outcome = self._thread.take(wait_seconds)
         if outcome is None:
@@ -56,13 +60,12 @@ class Lister:
     def lost_driver(self, words: str) -> None:
         """A call about a GPU said that the driver is gone: begin anew at the next look."""
         if self.open:
-            self.trouble, self._due = words, 0.0
-            self._thread.start(self._close)
+            self.trouble, self._due, self._close_wanted = words, 0.0, True
 
     def release(self, now: float, seconds: float) -> None:
         """Let go of the driver for so long, so that it can be unloaded or a GPU be reset."""
         self.trouble, self._due = f"let go of the driver for {seconds:.0f} s, as asked", now + seconds
-        self._thread.start(self._close)
+        self._close_wanted = True
 
     def report(self, expected: int | None) -> DriverReport:
         """As reports say it."""
@@ -76,6 +79,7 @@ class Lister:
         if not self.open:
             self._new_versions = self._source.open()
             self.open, self._opened_load = True, load
+            self.openings += 1
         try:
             return self._new_versions, load, self._source.devices()
         except Unavailable:

@@ -10,8 +10,9 @@ from hedgerow_agent.agent import Agent
 from hedgerow_agent.devices.fake import FakeSource
 from hedgerow_agent.kernel_log.line import Record, record
 
-# Looks at fake GPUs take a millisecond; only what hangs takes all of it.
-WAIT_SECONDS = 0.3
+# Looks at fake GPUs take a millisecond, on a busy machine more; only what hangs takes all of it.
+WAIT_SECONDS = 10.0
+HANGING_WAIT_SECONDS = 0.4
 
 
 class Clock:
@@ -50,6 +51,7 @@ class Node:
     def __init__(self, folder: Path, content: dict[str, Any], expected: int | None = None, root: str = "") -> None:
         self.path = folder / "gpus.json"
         self.path.write_text(json.dumps(content))
+        self.wait = HANGING_WAIT_SECONDS if '"Hung"' in self.path.read_text() else WAIT_SECONDS
         self.clock = Clock()
         self.source = FakeSource(str(self.path), self.clock)
         self.log = WrittenLog(self.source.kernel_lines)
@@ -60,7 +62,7 @@ class Node:
     def look(self, seconds: float = 0.0) -> bool:
         """Look once, so many seconds later."""
         self.clock.now += seconds
-        return self.agent.tick(WAIT_SECONDS)
+        return self.agent.tick(self.wait)
 
     def looks(self, seconds: float, every: float = 5.0) -> None:
         """Look again and again for so long."""

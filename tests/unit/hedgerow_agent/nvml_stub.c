@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define UNINITIALIZED 1
 #define NOT_SUPPORTED 3
 #define INSUFFICIENT_SIZE 7
 
@@ -43,11 +44,16 @@ static int look(const char *name, char *value, size_t size) {
     return found;
 }
 
-/* Handles are 1 + index, and 1000 + index for MIG devices of GPU 0. */
+/* Handles are 1 + index, and 1001 + index for MIG devices, of one initialisation: those of another are refused. */
+static long initialisation;
+
+static void *handle(long index) { return (void *)(initialisation * 10000 + 1 + index); }
+
 static int about(const char *name, void *device, int first, int second, char *value, size_t size) {
     char full[128];
-    long index = (long)device - 1;
+    long index = (long)device % 10000 - 1;
     int length = snprintf(full, sizeof full, "%s.%ld", name, index);
+    if ((long)device / 10000 != initialisation) return UNINITIALIZED;
     if (first >= 0) length += snprintf(full + length, sizeof full - length, ".%d", first);
     if (second >= 0) snprintf(full + length, sizeof full - length, ".%d", second);
     return look(full, value, size);
@@ -75,7 +81,9 @@ int nvmlInitWithFlags(unsigned flags) {
     char value[256];
     int result = look("nvmlInitWithFlags", value, sizeof value);
     (void)flags;
-    return result == NOT_SUPPORTED ? 0 : result;
+    if (result == NOT_SUPPORTED) result = 0;
+    if (!result) initialisation++;
+    return result;
 }
 int nvmlShutdown(void) { return 0; }
 const char *nvmlErrorString(int code) {
@@ -98,7 +106,7 @@ int nvmlDeviceGetCount_v2(unsigned *to) {
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **to) {
     char value[256];
     int result;
-    *to = (void *)(long)(index + 1);
+    *to = handle(index);
     result = about("nvmlDeviceGetHandleByIndex", *to, -1, -1, value, sizeof value);
     return result == NOT_SUPPORTED ? 0 : result;
 }
@@ -155,7 +163,7 @@ int nvmlDeviceGetMigMode(void *device, unsigned *now, unsigned *later) {
 }
 int nvmlDeviceGetMigDeviceHandleByIndex(void *device, unsigned index, void **to) {
     (void)device;
-    *to = (void *)(long)(1001 + index);
+    *to = handle(1000 + index);
     return 0;
 }
 int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, process_t *to) {

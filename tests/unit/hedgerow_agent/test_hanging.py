@@ -11,7 +11,7 @@ from hedgerow_agent import reasons
 from hedgerow_agent.bounded import Bounded
 from hedgerow_agent.host.base import HostReading
 from hedgerow_agent.host.disk import Disk
-from tests.unit.hedgerow_agent.node import Clock, Node, story
+from tests.unit.hedgerow_agent.node import HANGING_WAIT_SECONDS, Clock, Node, story
 from tests.unit.hedgerow_agent.polling import until
 
 
@@ -65,7 +65,7 @@ def test_a_library_that_hangs_while_listing_leaves_the_agent_alive(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     node, free = Node(tmp_path, story(2)), threading.Event()
-    listed = node.source.devices
+    listed, node.wait = node.source.devices, HANGING_WAIT_SECONDS
     monkeypatch.setattr(node.source, "devices", lambda: (free.wait(), listed())[1])
     node.looks(40)
     assert "fake has not answered for" in node.report().driver.trouble

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow_agent.kernel_log.line import GpuMessage, Record, gpu_message, oom_kill, record
@@ -95,6 +95,7 @@ def test_each_message_of_a_recorded_log_is_found(shared_data: Path, name: str, m
     assert sum(gpu_message(record(line).text) is not None for line in lines) == messages
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300) | st.from_regex(r"NVRM: Xid \(PCI:[0-9a-f:.]{0,25}\): \d{0,8},? ?.{0,60}"))
 def test_whatever_a_line_holds_reading_it_breaks_nothing(line: str) -> None:
     for text in (line, record(line).text):
@@ -103,6 +104,7 @@ def test_whatever_a_line_holds_reading_it_breaks_nothing(line: str) -> None:
     assert isinstance(record("6,1,2,-;" + line), Record)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=5000))
 def test_whatever_bytes_a_record_holds_reading_it_breaks_nothing(data: bytes) -> None:
     found = record(data.decode("utf-8", "replace"))

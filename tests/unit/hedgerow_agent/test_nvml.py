@@ -88,7 +88,7 @@ def test_a_gpu_that_answers_every_call_with_an_unknown_error_is_gone(library: Pa
 def test_a_value_out_of_its_range_is_dropped_and_counted(library: Path, said: Path) -> None:
     nvml_stub.write(said, answers(1, nvmlDeviceGetTemperature__0__0=4294967295, nvmlDeviceGetPowerUsage__0=99999999))
     report = nvml_stub.once(library, said)
-    assert report["dropped"] == {"temperature_celsius": 1, "power_watts": 1}
+    assert report["dropped"] == {"temperature_celsius": 2, "power_watts": 2}
     assert report["health"] == "Healthy"
 
 
@@ -158,6 +158,16 @@ def test_an_agent_outlives_a_gpu_whose_calls_hang(running: subprocess.Popen[str]
     until(lambda: 'hedgerow_gpu_power_watts{gpu="1"' not in read(url), 40)
     assert 'hedgerow_gpu_power_watts{gpu="0"' in read(url)
     assert running.poll() is None
+
+
+def test_an_agent_takes_new_handles_when_nvml_had_to_be_begun_anew(running: subprocess.Popen[str], said: Path) -> None:
+    url = metrics_of(running)
+    until(lambda: 'hedgerow_gpu_power_watts{gpu="1"' in read(url))
+    nvml_stub.write(said, answers(2, nvmlDeviceGetCount="error 999"))
+    until(lambda: "hedgerow_agent_driver_answers 0.0" in read(url), 40)
+    nvml_stub.write(said, answers(2, nvmlDeviceGetPowerUsage__1=123000))
+    until(lambda: "} 123" in read(url) and "hedgerow_agent_driver_answers 1.0" in read(url), 40)
+    assert "hedgerow_agent_driver_reloads_total 0.0" in read(url)
 
 
 def test_an_agent_begins_anew_when_its_library_does_not_fit_the_driver_any_more(

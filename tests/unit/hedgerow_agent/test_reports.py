@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.wire_agent import AGENT_REPORTS_PATH, AgentReport, decode_answer, encode_report
@@ -117,6 +117,7 @@ def test_a_report_survives_its_way_and_leaves_out_what_is_not_known(tmp_path: Pa
     assert json.loads(body)["gpus"][1].get("values") is None
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_whatever_comes_as_an_answer_is_read_or_refused(data: bytes) -> None:
     try:
