@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from hedgerow_operator.reconcile.ports import JobKey
 
 _LOOK_SECONDS = 0.5
 _LINES_BEFORE = 10
+# So many of the looks may have shown how it ended.
+_SHOWN_LAST = 8
 
 
 def follow(name: str | None, state_dir: Path) -> int:
@@ -30,15 +33,21 @@ def follow(name: str | None, state_dir: Path) -> int:
         return _end(state)
     output = Output()
     table = Table(time.time, output.write, wide=False) if sys.stdout.isatty() else None
+    told: deque[str] = deque(maxlen=_SHOWN_LAST)
+
+    def show(text: str, jobs: list[Live]) -> None:
+        told.append(text)
+        _show(table, output, text, jobs)
+
     try:
-        watch(state.paths, names, lambda text, jobs: _show(table, output, text, jobs))
+        watch(state.paths, names, show)
     except KeyboardInterrupt:
         output.close()
         click.echo()
         complain("left; the jobs go on: hedgerow attach shows them again, hedgerow stop stops them")
         return 0
     output.close()
-    return _end(_asked_for(name, state_dir))
+    return _end(_asked_for(name, state_dir), "".join(told))
 
 
 def watch(
@@ -46,12 +55,11 @@ def watch(
     names: set[JobKey],
     show: Callable[[str, list[Live]], None],
     seconds: float = float("inf"),
-    lines: int = _LINES_BEFORE,
 ) -> bool:
     """Show what happens to these jobs until they are at rest or nobody looks after them; False: after ``seconds`` they
-    were not. lines: how many of the lines from before.
+    were not.
     """
-    tail, deadline = Tail(paths.news, lines), time.monotonic() + seconds
+    tail, deadline = Tail(paths.news, _LINES_BEFORE), time.monotonic() + seconds
     while True:
         looked_after = holder(paths) is not None
         jobs = [entry for entry in read_live(paths) if key_of(entry.job) in names]
@@ -80,10 +88,11 @@ def _show(table: Table | None, output: Output, text: str, jobs: list[Live]) -> N
     table.tick()
 
 
-def _end(state: State) -> int:
-    """Say how the jobs stand; the exit code."""
+def _end(state: State, said: str = "") -> int:
+    """Say how the jobs stand, unless it was said; the exit code."""
     for found in state.jobs:
-        click.echo(state.told(found))
+        if (sentence := state.told(found)) not in said:
+            click.echo(sentence)
     return (
         NOT_ALL_SUCCEEDED
         if any(found.is_orphaned for found in state.jobs)

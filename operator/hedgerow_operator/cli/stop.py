@@ -1,7 +1,6 @@
 """`hedgerow stop`: asks the process that looks after jobs to stop them, or stops them where there is none any more."""
 
 import asyncio
-import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -13,10 +12,9 @@ from hedgerow_operator.adapters.local.lock import locked
 from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.cli.attach import watch
 from hedgerow_operator.cli.found_jobs import Found, State, find
-from hedgerow_operator.cli.outcome import NOT_ALL_SUCCEEDED, is_finished
-from hedgerow_operator.cli.output import write
+from hedgerow_operator.cli.outcome import NOT_ALL_SUCCEEDED, is_finished, name_of
 from hedgerow_operator.cli.session import Session
-from hedgerow_operator.cli.views.lines import Lines
+from hedgerow_operator.cli.views.silent import Silent
 from hedgerow_operator.reconcile.ports import JobKey
 
 # What stopping takes beyond the ranks' grace.
@@ -56,17 +54,18 @@ def _asked(paths: StatePaths, watched: list[Found]) -> bool:
     """Whether the jobs are at rest after a while."""
     keys = {key_of(found.job) for found in watched}
     request_stop(paths, keys)
+    click.echo(f"stopping {', '.join(name_of(found.job) for found in watched)} …")
     grace = max(found.job.spec.recovery.grace_seconds for found in watched)
-    return watch(paths, keys, lambda text, jobs: write(text), grace + _PATIENCE_SECONDS, lines=0)
+    return watch(paths, keys, lambda text, jobs: None, grace + _PATIENCE_SECONDS)
 
 
 def _take_over(state: State, left: list[Found]) -> None:
     """Look after the jobs only to stop them. Raises click.ClickException."""
     keys = [key_of(found.job) for found in left]
-    view = Lines(time.time, write)
+    click.echo(f"stopping {', '.join(name_of(found.job) for found in left)}, which nobody looks after …")
     try:
         with locked(state.paths) as lock:
-            session = Session(state.paths, lock, view, state.again(), lambda: request_stop(state.paths, keys))
+            session = Session(state.paths, lock, Silent(), state.again(), lambda: request_stop(state.paths, keys))
             asyncio.run(session.run([found.job for found in left]))
     except StateError as error:
         raise click.ClickException(str(error)) from None
