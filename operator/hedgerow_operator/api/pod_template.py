@@ -5,7 +5,7 @@ The template itself is carried as the user wrote it; these structs are views of 
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -22,6 +22,12 @@ class ContainerEnv(Model, frozen=True, kw_only=True):
     value: Annotated[str | None, Meta(description="Its value, unless valueFrom gives one.")] = None
 
 
+class Lifecycle(Model, frozen=True, kw_only=True):
+    """Hooks of a container."""
+
+    pre_stop: Annotated[dict[str, Any] | None, Meta(description="Run before the container is asked to end.")] = None
+
+
 class Container(Model, frozen=True, kw_only=True):
     """One container of the pod."""
 
@@ -36,6 +42,28 @@ class Container(Model, frozen=True, kw_only=True):
         Meta(description="More arguments, appended to command.", max_length=1024),
     ] = ()
     env: Annotated[tuple[ContainerEnv, ...], Meta(description="Environment variables.", max_length=1024)] = ()
+    lifecycle: Annotated[Lifecycle | None, Meta(description="Hooks; a preStop hook gets time of its own.")] = None
+    volume_mounts: Annotated[tuple[dict[str, Any], ...], Meta(description="What it sees of the volumes.")] = ()
+
+
+class NodeSelector(Model, frozen=True, kw_only=True):
+    """Which nodes a pod may run on."""
+
+    node_selector_terms: Annotated[tuple[dict[str, Any], ...], Meta(description="Alternatives.")] = ()
+
+
+class NodeAffinity(Model, frozen=True, kw_only=True):
+    """How a pod is drawn to nodes."""
+
+    required_during_scheduling_ignored_during_execution: Annotated[
+        NodeSelector | None, Meta(description="Nodes that it may run on; excluded nodes are taken out of each term.")
+    ] = None
+
+
+class Affinity(Model, frozen=True, kw_only=True):
+    """How a pod is placed."""
+
+    node_affinity: Annotated[NodeAffinity | None, Meta(description="By the nodes themselves.")] = None
 
 
 class PodSpec(Model, frozen=True, kw_only=True):
@@ -44,6 +72,17 @@ class PodSpec(Model, frozen=True, kw_only=True):
     containers: Annotated[tuple[Container, ...], Meta(description="The pod's containers.", min_length=1, max_length=32)]
     restart_policy: Annotated[
         Annotated[str, Meta(max_length=32)] | None, Meta(description="Never, or unset: Hedgerow alone restarts ranks.")
+    ] = None
+    init_containers: Annotated[tuple[dict[str, Any], ...], Meta(description="Run after the one of Hedgerow.")] = ()
+    volumes: Annotated[tuple[dict[str, Any], ...], Meta(description="The pod's volumes.")] = ()
+    affinity: Annotated[Affinity | None, Meta(description="How the pod is placed.")] = None
+    host_network: Annotated[bool, Meta(description="Use the node's own network.")] = False
+    dns_policy: Annotated[Annotated[str, Meta(max_length=32)] | None, Meta(description="How names are looked up.")] = (
+        None
+    )
+    termination_grace_period_seconds: Annotated[
+        Annotated[int, Meta(ge=0)] | None,
+        Meta(description="Seconds that the ranks are given to end, where longer than recovery.graceSeconds."),
     ] = None
 
 

@@ -100,7 +100,7 @@ def _without_defaults(schema: Schema) -> Schema:
 def _opened(schema: Schema) -> Schema:
     """The schema where nothing is filled in and every object keeps the fields that it does not know."""
     opened = {name: value for name, value in schema.items() if name != "default"}
-    if "properties" in opened:
+    if opened.get("type") == "object" and "additionalProperties" not in opened:
         opened[KEPT_OPEN] = True
     return _mapped(opened, _opened)
 

@@ -56,16 +56,33 @@ def test_a_check_of_odd_templates_ends_with_a_sum(
 TYPES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "resources that are text": ({"resources": "big"}, {}, "containers[0].resources: must be an object"),
     "limits that are a list": ({"resources": {"limits": [8]}}, {}, "containers[0].resources.limits: must be an object"),
-    "volumes that are an object": ({}, {"volumes": {"ckpt": {}}}, "volumes: must be a list of objects"),
+    "pull secrets that are an object": ({}, {"imagePullSecrets": {}}, "imagePullSecrets: must be a list of objects"),
     "a claim's name that is a number": (
         {},
         {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": 7}}]},
         "volumes[0].persistentVolumeClaim.claimName: must be text",
     ),
-    "hostNetwork as text": ({}, {"hostNetwork": "yes"}, "hostNetwork: must be true or false"),
+    "hostIPC as text": ({}, {"hostIPC": "yes"}, "hostIPC: must be true or false"),
     "a deadline as text": ({}, {"activeDeadlineSeconds": "60"}, "activeDeadlineSeconds: must be a whole number"),
-    "a hook that is text": ({"lifecycle": "stop"}, {}, "containers[0].lifecycle: must be an object"),
 }
+# What goes into the Job otherwise than it was written: the API server refuses it when the TrainingJob is applied.
+REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "volumes that are an object": ({}, {"volumes": {"ckpt": {}}}, "volumes"),
+    "init containers that are text": ({}, {"initContainers": ["setup"]}, "initContainers[0]"),
+    "hostNetwork as text": ({}, {"hostNetwork": "yes"}, "hostNetwork"),
+    "a grace as text": ({}, {"terminationGracePeriodSeconds": "60s"}, "terminationGracePeriodSeconds"),
+    "an affinity that is a list": ({}, {"affinity": []}, "affinity"),
+    "a hook that is text": ({"lifecycle": "stop"}, {}, "containers[0].lifecycle"),
+    "mounts that are an object": ({"volumeMounts": {}}, {}, "containers[0].volumeMounts"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_field_that_is_built_upon_is_refused_when_it_has_another_type(case: str) -> None:
+    container, pod, place = REFUSED[case]
+    _job, problems = checked(manifest(container=container, pod=pod))
+    (problem,) = problems
+    assert str(problem).startswith(f"spec.kubernetes.template.spec.{place}: must be of type ")
 
 
 @pytest.mark.parametrize("case", TYPES)
@@ -82,6 +99,6 @@ def test_null_counts_as_left_out() -> None:
 
 def test_render_says_it_in_the_same_sentence(tmp_path: Path) -> None:
     path = tmp_path / "job.json"
-    path.write_text(json.dumps(manifest(pod={"volumes": "x"})))
-    with pytest.raises(click.ClickException, match=r"template\.spec.volumes: must be a list of objects"):
+    path.write_text(json.dumps(manifest(pod={"imagePullSecrets": "x"})))
+    with pytest.raises(click.ClickException, match=r"template\.spec.imagePullSecrets: must be a list of objects"):
         show_rendered(str(path), None, None, tmp_path)

@@ -1,6 +1,7 @@
-"""Fields of the pod template that Hedgerow reads and that have another type than Kubernetes gives them. Pure.
+"""Fields of the pod template that a check reads and that have another type than Kubernetes gives them. Pure.
 
-The CRD carries the template as it is written, so the API server would find this only when the Job is created.
+The CRD types only what goes into the Job otherwise than it was written (api/pod_template.py); the rest the API server
+would find only when the Job is created.
 Types: Kubernetes API, PodTemplateSpec.
 """
 
@@ -32,7 +33,6 @@ _CONTAINER = {
     "envFrom": [{"secretRef": _SOURCE, "configMapRef": _SOURCE}],
     "securityContext": _SOURCE,
     "livenessProbe": _SOURCE,
-    "lifecycle": {"preStop": _SOURCE},
 }
 _TEMPLATE = {
     "metadata": {"labels": _SOURCE, "annotations": _SOURCE},
@@ -42,11 +42,9 @@ _TEMPLATE = {
         "volumes": [_VOLUME],
         "imagePullSecrets": [{"name": _TEXT}],
         "nodeSelector": _SOURCE,
-        "affinity": {"nodeAffinity": _SOURCE},
         "securityContext": _SOURCE,
         "activeDeadlineSeconds": _NUMBER,
-        "terminationGracePeriodSeconds": _NUMBER,
-        **dict.fromkeys(("hostNetwork", "hostIPC", "hostPID", "shareProcessNamespace"), _TRUTH),
+        **dict.fromkeys(("hostIPC", "hostPID", "shareProcessNamespace"), _TRUTH),
         **dict.fromkeys(("nodeName", "serviceAccountName", "priorityClassName", "runtimeClassName"), _TEXT),
     },
 }
