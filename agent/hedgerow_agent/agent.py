@@ -3,6 +3,7 @@
 import os
 import socket
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
@@ -25,8 +26,9 @@ from hedgerow_agent import reasons
 from hedgerow_agent.devices.base import Source
 from hedgerow_agent.gpus import Gpus
 from hedgerow_agent.host.base import HostCheck, HostReading
+from hedgerow_agent.host.memory import KILL_WINDOW_SECONDS
 from hedgerow_agent.kernel_log.events import Events
-from hedgerow_agent.kernel_log.line import Record, gpu_message
+from hedgerow_agent.kernel_log.line import Record, gpu_message, oom_kill
 from hedgerow_agent.kernel_log.sources import Source as KernelLog
 from hedgerow_agent.lister import Lister
 from hedgerow_agent.ranks import Ranks
@@ -69,6 +71,7 @@ class Agent:
         self._root = root
         self._around = HostReading()
         self._host_due = 0.0
+        self._killed: deque[tuple[float, str]] = deque(maxlen=8)
         self._host_broken: dict[str, str] = {}
         self._reloads = self._openings = 0
         self._seq = 0
@@ -92,10 +95,10 @@ class Agent:
         self.findings = self._judge(now)
         return {_essence(finding) for finding in self.findings} != before
 
-    def report(self) -> AgentReport:
-        """What is known now, complete in itself."""
+    def report(self, numbered: bool = True) -> AgentReport:
+        """What is known now, complete in itself. numbered: it is one more of those that are sent."""
         now = self._clock()
-        self._seq += 1
+        self._seq += numbered
         return AgentReport(
             node=self._node,
             boot=self._boot,
@@ -144,13 +147,16 @@ class Agent:
             self.gpus.look()
 
     def _hear(self, record: Record, now: float) -> None:
-        message = gpu_message(record.text)
+        at = now - (0.0 if record.seconds is None else max(0.0, time.monotonic() - record.seconds))
+        message, kill = gpu_message(record.text), oom_kill(record.text)
         if message is not None:
-            age = 0.0 if record.seconds is None else max(0.0, time.monotonic() - record.seconds)
-            self.events.add(message, now - age)
+            self.events.add(message, at)
+        if kill is not None:
+            self._killed.append((at, f"{kill.process} (PID {kill.pid})"))
 
     def _look_around(self) -> None:
-        reading = HostReading()
+        since = self._clock() - KILL_WINDOW_SECONDS
+        reading = HostReading(killed=[name for at, name in self._killed if at >= since])
         self._host_broken = {}
         for check in self._host:
             try:

@@ -51,7 +51,7 @@ def make_agent(options: Options) -> Agent:
     if options.devices.startswith("fake:"):
         from hedgerow_agent.devices.fake import FakeSource
 
-        source = fake = FakeSource(options.devices.removeprefix("fake:"), boottime)
+        source = fake = FakeSource(options.devices.removeprefix("fake:"), boottime, options.node)
         played, load = fake.kernel_lines, fake.load
         known: Callable[[], tuple[int | None, list[str]]] = lambda: (fake.expected(), [])  # noqa: E731
     else:
@@ -111,6 +111,9 @@ class Loop:
         if options.metrics_address:
             server = Server(options.metrics_address, self._metrics, self._stuck)
             say(f"metrics are served at port {server.port}")
+        with self._lock:
+            # The first report already knows what there is.
+            self._agent.tick(ONCE_SECONDS)
         if options.report_url:
             self._reporter = Reporter(
                 options.report_url, options.token_file, options.ca_file, options.report_seconds, self._report
@@ -148,7 +151,8 @@ class Loop:
             return self._agent.report()
 
     def _metrics(self) -> str:
-        return metrics.text(self._report())
+        with self._lock:
+            return metrics.text(self._agent.report(numbered=False))
 
     def _stuck(self) -> str:
         silent = boottime() - self._ticked

@@ -35,6 +35,7 @@ class Reporter(threading.Thread):
         self._due = boottime() + random.uniform(0.0, min(interval, 5.0))  # noqa: S311
         self._failures = 0
         self._trouble = ""
+        self._ended = False
 
     def report_now(self) -> None:
         """Something changed."""
@@ -42,12 +43,20 @@ class Reporter(threading.Thread):
             self._urgent = True
             self._changed.notify()
 
+    def end(self) -> None:
+        """Send no more."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify()
+
     def run(self) -> None:
         """Send whenever one is due."""
         while True:
             with self._changed:
-                while (wait := self._wait_seconds()) > 0:
+                while not self._ended and (wait := self._wait_seconds()) > 0:
                     self._changed.wait(wait)
+                if self._ended:
+                    return
                 self._urgent = False
             self._send()
 

@@ -2,6 +2,7 @@
 
 import os
 import threading
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -34,12 +35,13 @@ _UTILISATION = (
 
 
 class FakeSource:
-    """The GPUs of one fake file. clock: seconds, monotonic."""
+    """The GPUs of one fake file. clock: seconds, monotonic. node: makes UUIDs that no other node's GPUs have."""
 
     name = "fake"
 
-    def __init__(self, path: str, clock: Callable[[], float]) -> None:
+    def __init__(self, path: str, clock: Callable[[], float], node: str = "") -> None:
         self._path = path
+        self.node = node
         self._clock = clock
         self._lock = threading.Lock()
         self._stamp = self._file_stamp()
@@ -133,7 +135,8 @@ class FakeDevice:
     def __init__(self, source: FakeSource, index: int) -> None:
         self._source = source
         gpu = source.scene().gpus[index]
-        self.identity = Identity(index, gpu.uuid, gpu.pci, gpu.name, gpu.serial)
+        made_up = uuid.uuid5(uuid.NAMESPACE_OID, f"{source.node} {index}")
+        self.identity = Identity(index, gpu.uuid or f"GPU-{made_up}", gpu.pci, gpu.name, gpu.serial)
 
     def utilisation(self) -> Values:
         """As the file says."""

@@ -110,7 +110,7 @@ def _add(gpus: list[FakeGpu], entry: Any, where: str, folder: Path) -> str:
         pci = pci_address(str(entry.get("pci") or base.get("pci") or "")) if count == 1 else ""
         gpus.append(
             FakeGpu(
-                uuid=str(entry.get("uuid") or f"GPU-00000000-0000-0000-0000-{index:012d}"),
+                uuid=str(entry.get("uuid") or ""),
                 pci=pci or f"0000:{index + 1:02x}:00.0",
                 name=str(entry.get("name") or base["name"]),
                 serial=str(entry.get("serial") or ""),

@@ -11,11 +11,12 @@ _LONGEST = 1 << 20
 
 @dataclass
 class HostReading:
-    """What one look gave. values: names as in HOST_VALUES."""
+    """What one look gave. values: names as in HOST_VALUES. killed: whom the kernel's log says it ended for memory."""
 
     values: dict[str, float] = field(default_factory=dict)
     disks: list[DiskReport] = field(default_factory=list)
     links: list[LinkReport] = field(default_factory=list)
+    killed: list[str] = field(default_factory=list)
 
 
 class HostCheck(Protocol):

@@ -11,7 +11,7 @@ _PRESSURE = re.compile(r"^(some|full) avg10=(\d+(?:\.\d+)?)", re.MULTILINE)
 # All tasks waiting for memory a tenth of the time: training stands still with them (Documentation/accounting/psi.rst).
 _FULL_PERCENT = 10.0
 _LASTING_SECONDS = 30.0
-_KILL_WINDOW_SECONDS = 600.0
+KILL_WINDOW_SECONDS = 600.0
 
 
 class Memory:
@@ -21,7 +21,7 @@ class Memory:
 
     def __init__(self) -> None:
         self._pressed = Lasting()
-        self._kills = Rising(_KILL_WINDOW_SECONDS)
+        self._kills = Rising(KILL_WINDOW_SECONDS)
 
     def sample(self, root: str, reading: HostReading) -> None:
         """/proc/meminfo, /proc/pressure/memory, /proc/vmstat."""
@@ -45,6 +45,8 @@ class Memory:
             found.append(Finding(self.name, DEGRADED, MEMORY_PRESSURE, ACTION_APPLICATION, words, age=seconds))
         kills = self._kills.rise(reading.values.get("oom_kills"), now)
         if kills > 0:
-            words = f"the kernel ended {kills:.0f} processes lately because memory was short"
+            words = f"the kernel ended {kills:.0f} processes lately because memory was short" + (
+                f": {', '.join(reading.killed)}" if reading.killed else ""
+            )
             found.append(Finding(self.name, DEGRADED, OOM_KILL, ACTION_APPLICATION, words))
         return found

@@ -1,13 +1,14 @@
 """A node for tests: an agent over a fake file, with a clock that the test moves and a log that it writes."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from hedgerow.wire_agent import AgentReport, Finding, GpuReport
 from hedgerow_agent.agent import Agent
 from hedgerow_agent.devices.fake import FakeSource
+from hedgerow_agent.host.base import HostCheck
 from hedgerow_agent.kernel_log.line import Record, record
 
 # Looks at fake GPUs take a millisecond, on a busy machine more; only what hangs takes all of it.
@@ -48,15 +49,22 @@ class WrittenLog:
 class Node:
     """An agent, its clock and its kernel log."""
 
-    def __init__(self, folder: Path, content: dict[str, Any], expected: int | None = None, root: str = "") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        content: dict[str, Any],
+        expected: int | None = None,
+        root: str = "",
+        host: Sequence[HostCheck] = (),
+    ) -> None:
         self.path = folder / "gpus.json"
         self.path.write_text(json.dumps(content))
         self.wait = HANGING_WAIT_SECONDS if '"Hung"' in self.path.read_text() else WAIT_SECONDS
         self.clock = Clock()
-        self.source = FakeSource(str(self.path), self.clock)
+        self.source = FakeSource(str(self.path), self.clock, "node-1")
         self.log = WrittenLog(self.source.kernel_lines)
         known = (lambda: (expected, [])) if expected is not None else (lambda: (self.source.expected(), []))
-        self.agent = Agent("node-1", self.source, self.log, [], self.clock, known, self.source.load, root)
+        self.agent = Agent("node-1", self.source, self.log, list(host), self.clock, known, self.source.load, root)
         self.look()
 
     def look(self, seconds: float = 0.0) -> bool:

@@ -1,9 +1,11 @@
 """A driver that is not there, goes, and comes back under the agent's feet."""
 
+import time
 from pathlib import Path
 
 from hedgerow.wire_agent import GPU_LOST, GPU_PRESENT, HEALTHY, NOT_MEASURED
 from hedgerow_agent import reasons
+from hedgerow_agent.devices.fake import FakeDevice, FakeSource
 from tests.unit.hedgerow_agent.node import Node, story
 
 XID = "NVRM: Xid (PCI:0000:01:00): 119, Timeout after 6s of waiting for RPC response from GPU0 GSP!"
@@ -67,6 +69,17 @@ def test_the_driver_is_let_go_of_when_asked_and_taken_again(tmp_path: Path) -> N
     assert not node.agent.lister.open
     node.looks(80)
     assert (node.report().health, node.report().driver.reloads) == (HEALTHY, 0)
+
+
+def test_metrics_that_are_read_are_no_reports(tmp_path: Path) -> None:
+    node = Node(tmp_path, story(1))
+    assert [node.agent.report(numbered=one).seq for one in (True, False, False, True)] == [1, 1, 1, 2]
+
+
+def test_gpus_of_two_fake_nodes_are_not_the_same(tmp_path: Path) -> None:
+    path = str(Node(tmp_path, story(2)).path)
+    found = [FakeDevice(FakeSource(path, time.monotonic, node), 0).identity.uuid for node in ("a", "b", "a")]
+    assert found[0] == found[2] != found[1]
 
 
 def test_a_look_says_whether_there_is_something_new(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from hedgerow_agent.host.disk import Disk
 from hedgerow_agent.host.memory import Memory
 from hedgerow_agent.host.network import Network
 from hedgerow_agent.reading import in_range
+from tests.unit.hedgerow_agent.node import Node, gpus
 from tests.unit.hedgerow_agent.polling import until
 
 MEMINFO = "MemTotal:       263832952 kB\nMemFree:        10 kB\nMemAvailable:   131916476 kB\n"
@@ -54,6 +55,16 @@ def test_a_process_that_was_ended_for_memory_is_said(tmp_path: Path) -> None:
     look(check, put(tmp_path, {"/proc/vmstat": "oom_kill 2\n"}), 0.0)
     _, findings = look(check, put(tmp_path, {"/proc/vmstat": "oom_kill 5\n"}), 5.0)
     assert [one.message for one in findings] == ["the kernel ended 3 processes lately because memory was short"]
+
+
+def test_whom_the_kernel_ended_is_named_from_its_log(tmp_path: Path) -> None:
+    root = put(tmp_path, {"/proc/vmstat": "oom_kill 2\n"})
+    node = Node(tmp_path, gpus(1), root=root, host=[Memory()])
+    put(tmp_path, {"/proc/vmstat": "oom_kill 3\n"})
+    node.log.write("Out of memory: Killed process 4321 (python3) total-vm:1kB, anon-rss:2kB")
+    node.looks(12)
+    (finding,) = node.findings(reasons.OOM_KILL)
+    assert finding.message.endswith("because memory was short: python3 (PID 4321)")
 
 
 def test_a_machine_that_tells_nothing_has_no_values_and_no_faults(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -58,17 +59,21 @@ def operator() -> Iterator[Operator]:
         thread.join()
 
 
-def reporter(operator: Operator, node: Node, tmp_path: Path, interval: float = 0.5) -> Reporter:
+@contextmanager
+def reporting(operator: Operator, node: Node, tmp_path: Path) -> Iterator[Reporter]:
+    """Reports of this node go to that operator meanwhile."""
     token = tmp_path / "token"
     token.write_text("secret\n")
-    found = Reporter(f"http://127.0.0.1:{operator.server_port}", str(token), "", interval, node.report)
+    found = Reporter(f"http://127.0.0.1:{operator.server_port}", str(token), "", 0.5, node.report)
     found.start()
-    return found
+    yield found
+    found.end()
+    found.join()
 
 
 def test_reports_go_out_at_the_interval_that_the_operator_asks_for(operator: Operator, tmp_path: Path) -> None:
-    reporter(operator, Node(tmp_path, gpus(2)), tmp_path)
-    until(lambda: len(operator.taken) >= 3)
+    with reporting(operator, Node(tmp_path, gpus(2)), tmp_path):
+        until(lambda: len(operator.taken) >= 3)
     path, token, report = operator.taken[0]
     assert (path, token, report.node, len(report.gpus)) == (AGENT_REPORTS_PATH, "Bearer secret", "node-1", 2)
     assert [one.seq for _, _, one in operator.taken[:3]] == [1, 2, 3]
@@ -76,10 +81,10 @@ def test_reports_go_out_at_the_interval_that_the_operator_asks_for(operator: Ope
 
 def test_what_is_new_goes_out_at_once(operator: Operator, tmp_path: Path) -> None:
     operator.answer = b'{"version": 1, "interval_seconds": 600}'
-    sender = reporter(operator, Node(tmp_path, gpus(1)), tmp_path)
-    until(lambda: len(operator.taken) == 1)
-    sender.report_now()
-    until(lambda: len(operator.taken) == 2, 5)
+    with reporting(operator, Node(tmp_path, gpus(1)), tmp_path) as reporter:
+        until(lambda: len(operator.taken) == 1)
+        reporter.report_now()
+        until(lambda: len(operator.taken) == 2)
 
 
 @pytest.mark.parametrize(
@@ -90,16 +95,16 @@ def test_whatever_the_operator_answers_reports_go_on(
     operator: Operator, tmp_path: Path, capfd: pytest.CaptureFixture[str], status: int, answer: bytes
 ) -> None:
     operator.status, operator.answer = status, answer
-    reporter(operator, Node(tmp_path, gpus(1)), tmp_path)
-    until(lambda: len(operator.taken) >= 2)
-    operator.status, operator.answer = 200, b'{"version": 1, "interval_seconds": 0.5}'
     said: list[str] = []
 
     def back() -> bool:
         said.append(capfd.readouterr().err)
         return "reports reach the operator again" in "".join(said)
 
-    until(back)
+    with reporting(operator, Node(tmp_path, gpus(1)), tmp_path):
+        until(lambda: len(operator.taken) >= 2)
+        operator.status, operator.answer = 200, b'{"version": 1, "interval_seconds": 0.5}'
+        until(back)
     assert "secret" not in "".join(said)
 
 
@@ -129,9 +134,10 @@ def test_whatever_comes_as_an_answer_is_read_or_refused(data: bytes) -> None:
 def test_metrics_have_units_types_and_bounded_labels(tmp_path: Path) -> None:
     steps = [{"at": 0, "set": {"remap_pending": 1, "remap_failed": 0}},
              {"at": 0, "kernel": 'NVRM: Xid (PCI:0000:01:00): 31, pid=1, name=a"b, x'}]  # fmt: skip
-    text = metrics.text(Node(tmp_path, story(1, *steps, utilisation_percent=37)).report())
+    node = Node(tmp_path, story(1, *steps, utilisation_percent=37))
+    text = metrics.text(node.report())
     lines = text.splitlines()
-    labels = 'gpu="0",uuid="GPU-00000000-0000-0000-0000-000000000000"'
+    labels = f'gpu="0",uuid="{node.gpu(0).uuid}"'
     assert f"hedgerow_gpu_utilisation_ratio{{{labels}}} 0.37" in lines
     assert "# TYPE hedgerow_gpu_pcie_replays_total counter" in lines
     assert f'hedgerow_gpu_health{{{labels},health="Degraded"}} 1.0' in lines
