@@ -106,6 +106,23 @@ def test_mig_instances_have_values_of_their_own(library: Path, said: Path) -> No
          "values": {"memory_used_bytes": 10, "memory_total_bytes": 1000}}]  # fmt: skip
 
 
+def test_what_multiprocessors_do_is_known_between_two_looks(library: Path, said: Path) -> None:
+    activity = {"gpm.0.1": 97.5, "gpm.0.2": 61.25, "gpm.0.5": 0.0}
+    nvml_stub.write(said, answers(1, nvmlGpmQueryDeviceSupport__0=1) | activity)
+    (gpu,) = nvml_stub.once(library, said)["gpus"]
+    names = ("graphics_activity_percent", "sm_activity_percent", "tensor_activity_percent")
+    assert [gpu["values"][name] for name in names] == [97.5, 61.25, 0]
+
+
+def test_what_a_mig_instance_does_stands_for_the_utilisation_that_its_gpu_has_not(library: Path, said: Path) -> None:
+    on = answers(1, nvmlDeviceGetMigMode__0__0=1, nvmlDeviceGetMigMode__0__1=1, nvmlDeviceGetMaxMigDeviceCount__0=1,
+                 nvmlGpmQueryDeviceSupport__0=1)  # fmt: skip
+    instance = {"nvmlDeviceGetGpuInstanceId.1000": 3, "gpm.0.1.3": 80.5}
+    nvml_stub.write(said, on | instance)
+    (gpu,) = nvml_stub.once(library, said)["gpus"]
+    assert [one["values"] for one in gpu["instances"]] == [{"graphics_activity_percent": 80.5}]
+
+
 TROUBLES = {
     "no library": (None, {}, "libnvidia-ml.so.1 is not here"),
     "no driver": ("stub", {"nvmlInitWithFlags": "error 9"}, "the NVIDIA driver is not loaded"),
@@ -158,6 +175,22 @@ def test_an_agent_outlives_a_gpu_whose_calls_hang(running: subprocess.Popen[str]
     until(lambda: 'hedgerow_gpu_power_watts{gpu="1"' not in read(url), 40)
     assert 'hedgerow_gpu_power_watts{gpu="0"' in read(url)
     assert running.poll() is None
+
+
+LOOKS = """
+from hedgerow_agent.devices.nvml import NvmlSource
+source = NvmlSource()
+source.open()
+(device,) = source.devices()
+print(sum("sm_activity_percent" in device.utilisation() for _ in range(100)))
+"""
+
+
+def test_samples_of_activity_are_given_back(library: Path, said: Path) -> None:
+    nvml_stub.write(said, answers(1, nvmlGpmQueryDeviceSupport__0=1, gpm__0__2=50))
+    environment = nvml_stub.environment(library, said)
+    run = subprocess.run([sys.executable, "-c", LOOKS], env=environment, capture_output=True, text=True, check=True)
+    assert run.stdout == "99\n"
 
 
 def test_an_agent_takes_new_handles_when_nvml_had_to_be_begun_anew(running: subprocess.Popen[str], said: Path) -> None:
