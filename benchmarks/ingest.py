@@ -174,14 +174,14 @@ def main() -> None:
     most = 1250 if quick else 12_500
     print(f"calm: a report of every launcher and agent each {CALM_SECONDS:.0f} s")
     calm: Result | None = None
-    for nodes in (10, most) if quick else (10, 100, 1000, 5000, most):
-        calm, _after = run("real", nodes, CALM_SECONDS, (1.4 if quick else 4.0) * CALM_SECONDS)
+    for nodes in (most,) if quick else (10, 100, 1000, 5000, most):
+        calm, _after = run("real", nodes, CALM_SECONDS, (1.2 if quick else 4.0) * CALM_SECONDS)
         print(calm.line("calm", nodes), flush=True)
     assert calm is not None
     print(f"the highest rate with p99 below {AIM_P99_MILLIS:.0f} ms")
-    best, bare = highest("real", quick), highest("bare", quick)
+    best, bare = highest(quick)
     nodes = 500 if quick else most
-    _result, found = run("real", nodes, CALM_SECONDS, 4.0 if quick else 20.0, storm=5.0 if quick else 25.0)
+    _result, found = run("real", nodes, CALM_SECONDS, 3.0 if quick else 20.0, storm=4.5 if quick else 25.0)
     print(report_storm(found, nodes))
     figures = {
         "reportsPerSecondPerCore": round(best.per_core), "ratioToBareHandler": round(best.per_core / bare.per_core, 2),
@@ -193,20 +193,24 @@ def main() -> None:
     print(json.dumps({"name": "ingest", "figures": figures}))
 
 
-def highest(kind: str, quick: bool) -> Result:
-    """The run at the highest of some rates whose p99 is in the aim, else the last; each of 1000 nodes."""
-    best: Result | None = None
-    result: Result | None = None
-    for rate in (3000,) if quick else (2000, 3000, 4000, 5000, 6000, 7000, 8000):
-        nodes = 500 if quick else 1000
-        period = 2 * nodes / rate
-        result, _after = run(kind, nodes, period, 3.5 if quick else 8.0)
-        print(result.line(f"{kind}, {rate}/s", nodes), flush=True)
-        if result.p99 > AIM_P99_MILLIS and best is not None:
+def highest(quick: bool) -> tuple[Result, Result]:
+    """The real server and the bare handler at the highest of some rates at which the p99 of the real one is in the aim.
+
+    Where a busy machine lets it be in the aim at none, at the rate at which it was the best by processor time.
+    """
+    runs: list[tuple[Result, Result]] = []
+    nodes = 750 if quick else 1000
+    for rate in (4000,) if quick else (2000, 3000, 4000, 5000, 6000, 7000, 8000):
+        pair = []
+        for kind in ("real", "bare"):
+            result, _after = run(kind, nodes, 2 * nodes / rate, 3.5 if quick else 8.0)
+            print(result.line(f"{kind}, {rate}/s", nodes), flush=True)
+            pair.append(result)
+        runs.append((pair[0], pair[1]))
+        if pair[0].p99 > AIM_P99_MILLIS and pair[0].busy > 0.9:
             break
-        best = result if result.p99 <= AIM_P99_MILLIS else best
-    assert result is not None
-    return best or result
+    good = [found for found in runs if found[0].p99 <= AIM_P99_MILLIS]
+    return good[-1] if good else max(runs, key=lambda found: found[0].per_core)
 
 
 if __name__ == "__main__":
