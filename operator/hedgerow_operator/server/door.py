@@ -16,6 +16,7 @@ from http import HTTPStatus
 
 from hedgerow_operator.server.asked import Asked
 from hedgerow_operator.server.intake import MAX_REPORT_BYTES, PATHS, Intake
+from hedgerow_operator.server.listening import most_connections
 from hedgerow_operator.server.refusal import Refusal
 
 # A request has so long to arrive, and a connection may idle so long between two.
@@ -82,19 +83,26 @@ class Doors:
         otherwise: Callable[[], asyncio.Protocol],
         read_seconds: float = READ_SECONDS,
         most_unproven: int = MOST_UNPROVEN,
+        most: int | None = None,
     ) -> None:
         self.intake = intake
         self.otherwise = otherwise
         self.read_seconds = read_seconds
         self._most_unproven = most_unproven
+        self._most = most_connections() if most is None else most
         self._unproven: dict[asyncio.BaseTransport, None] = {}
         self._doors: set[Door] = set()
+        self._open: set[asyncio.BaseTransport] = set()  # of doors, and of connections that went on otherwise
         self._sweep: asyncio.Handle | None = None
         self._look_at = self._delay = 0.0
 
     def entered(self, door: Door, transport: asyncio.Transport) -> None:
-        """A new connection."""
+        """A new connection; where there are no files left, strangers make room, and else it has to come back."""
         self._doors.add(door)
+        self._open.add(transport)
+        if len(self._open) > self._most and not self._close_oldest_unproven():
+            transport.abort()
+            return
         self.unproven(transport)
         if self._sweep is None:
             self._look_later()
@@ -103,10 +111,14 @@ class Doors:
         """A connection that has shown nothing; of too many the oldest is closed."""
         self._unproven[transport] = None
         if len(self._unproven) > self._most_unproven:
-            oldest = next(iter(self._unproven))
+            self._close_oldest_unproven()
+
+    def _close_oldest_unproven(self) -> bool:
+        oldest = next(iter(self._unproven), None)
+        if isinstance(oldest, asyncio.Transport):
             del self._unproven[oldest]
-            if isinstance(oldest, asyncio.Transport):
-                oldest.abort()
+            oldest.abort()
+        return oldest is not None
 
     def heard(self, transport: asyncio.BaseTransport) -> None:
         """A whole report has come this way."""
@@ -116,6 +128,7 @@ class Doors:
         """A connection is closed."""
         if transport is not None:
             self._unproven.pop(transport, None)
+            self._open.discard(transport)
         if door is not None:
             self._doors.discard(door)
 

@@ -18,6 +18,13 @@ def prepare() -> None:
     gc.set_threshold(20_000, 20, 1_000)
 
 
+def most_connections() -> int:
+    """How many connections there may be. asyncio accepts BACKLOG at a time, and must never find no file left: it would
+    say so for each of them; other files need some too."""
+    soft, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return max(soft // 2, soft - BACKLOG - 256)
+
+
 def listen(host: str, port: int) -> socket.socket:
     """A listening socket. host empty: every address, IPv6 too where the machine has it; OSError as socket.bind."""
     if host:

@@ -202,6 +202,22 @@ async def test_of_too_many_who_have_shown_nothing_the_oldest_go_and_believed_one
     assert len(doors(runner)) == 5
 
 
+async def test_where_no_files_are_left_strangers_make_room_and_then_newcomers_have_to_come_back(
+    server: Server, runner: web.AppRunner
+) -> None:
+    doors(runner)._most = 3
+    stranger = await Client.to(runner)
+    good = [await Client.to(runner) for _ in range(3)]
+    for client in good:
+        client.writer.write(request())
+        assert (await client.answer())[0] == 200
+    assert await stranger.closed()
+    newcomer = await Client.to(runner)
+    assert await newcomer.closed()
+    good[0].writer.write(request())
+    assert (await good[0].answer())[0] == 200
+
+
 async def test_who_never_reads_answers_is_cut_off(server: Server, runner: web.AppRunner) -> None:
     client = await Client.to(runner)
     client.writer.transport.pause_reading()  # type: ignore[attr-defined]
