@@ -41,7 +41,7 @@ class Gpu:
         self._thread = Bounded(f"gpu {identity.index}", clock)
         self._checks: list[Check] = gpu_checks()
         self._reading: Reading | None = None
-        self._read_at = self._known_at = clock()
+        self._read_at = self._known_at = self._lost_at = clock()
 
     @property
     def state(self) -> str:
@@ -61,7 +61,7 @@ class Gpu:
     def lost(self, words: str) -> None:
         """The driver lists it no more, or has no handle of it."""
         if not self.lost_words:
-            self.lost_words = words
+            self.lost_words, self._lost_at = words, self._clock()
             self._device, self._reading = None, None
 
     def renew(self) -> None:
@@ -111,10 +111,13 @@ class Gpu:
     def findings(self, now: float) -> list[Finding]:
         """What its checks say, and that it is lost or silent."""
         if self.state == GPU_LOST:
-            return [self._lost_finding()]
+            return [self._lost_finding(now)]
         if self.state == GPU_SILENT:
             words = f"no call about it was answered for {now - self._read_at:.0f} s: nothing is known of it"
-            return [self._of(Finding("presence", NOT_MEASURED, reasons.GPU_SILENT, ACTION_INSPECT, words))]
+            silent = Finding(
+                "presence", NOT_MEASURED, reasons.GPU_SILENT, ACTION_INSPECT, words, age=now - self._read_at
+            )
+            return [self._of(silent)]
         if self._reading is None:
             return []
         return [self._of(one) for check in self._checks for one in self._judge(check, self._reading, now)]
@@ -151,11 +154,11 @@ class Gpu:
             self.broken[check.name] = f"{type(error).__name__}: {error}"[:200]
             return []
 
-    def _lost_finding(self) -> Finding:
+    def _lost_finding(self, now: float) -> Finding:
         # The driver says itself when a reboot is all it takes; otherwise such GPUs had to be taken out and put back.
         action = ACTION_REBOOT if "lost" in self.lost_words.lower() else ACTION_INSPECT
         words = f"the driver cannot reach it any more: {self.lost_words}"
-        return self._of(Finding("presence", FAILED, reasons.GPU_LOST, action, words))
+        return self._of(Finding("presence", FAILED, reasons.GPU_LOST, action, words, age=now - self._lost_at))
 
     def _of(self, finding: Finding) -> Finding:
         return Finding(

@@ -51,7 +51,7 @@ def make_agent(options: Options) -> Agent:
     if options.devices.startswith("fake:"):
         from hedgerow_agent.devices.fake import FakeSource
 
-        source = fake = FakeSource(options.devices.removeprefix("fake:"), boottime, options.node)
+        source = fake = FakeSource(options.devices.removeprefix("fake:"), boottime, options.node, options.host_root)
         played, load = fake.kernel_lines, fake.load
         known: Callable[[], tuple[int | None, list[str]]] = lambda: (fake.expected(), [])  # noqa: E731
     else:

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
+from hedgerow_agent.devices import fake_ranks
 from hedgerow_agent.devices.base import (
     Device,
     Gone,
@@ -17,12 +18,13 @@ from hedgerow_agent.devices.base import (
     Values,
     Versions,
 )
-from hedgerow_agent.devices.fake_file import HUNG, LOST, PRESENT, UNLISTED, FakeGpu, Scene, Script, load
+from hedgerow_agent.devices.fake_file import HUNG, LOST, PRESENT, RANKS, UNLISTED, FakeGpu, Scene, Script, load
 from hedgerow_agent.devices.smi_xml import number
 from hedgerow_agent.log import say
 
 _HANG_POLL_SECONDS = 0.05
 _REREAD_SECONDS = 0.5
+_RANKS_SECONDS = 5.0
 _UTILISATION = (
     "utilisation_",
     "memory_utilisation",
@@ -35,12 +37,18 @@ _UTILISATION = (
 
 
 class FakeSource:
-    """The GPUs of one fake file. clock: seconds, monotonic. node: makes UUIDs that no other node's GPUs have."""
+    """The GPUs of one fake file. clock: seconds, monotonic. node: makes UUIDs that no other node's GPUs have.
+
+    root: where /proc of the host is.
+    """
 
     name = "fake"
 
-    def __init__(self, path: str, clock: Callable[[], float], node: str = "") -> None:
+    def __init__(self, path: str, clock: Callable[[], float], node: str = "", root: str = "") -> None:
         self._path = path
+        self._root = root
+        self._ranks: dict[int, list[int]] = {}
+        self._ranks_due = 0.0
         self.node = node
         self._clock = clock
         self._lock = threading.Lock()
@@ -101,6 +109,14 @@ class FakeSource:
         if fresh:
             self._told = fresh[-1][0]
         return [line for _, line in fresh]
+
+    def ranks(self) -> dict[int, list[int]]:
+        """GPU index -> PIDs of the ranks of this node, looked for every few seconds."""
+        with self._lock:
+            if self._clock() >= self._ranks_due:
+                self._ranks_due = self._clock() + _RANKS_SECONDS
+                self._ranks = fake_ranks.by_gpu(self._root, len(self._scene[1].gpus) if self._scene else 0)
+            return self._ranks
 
     def _device(self, index: int, gpu: FakeGpu) -> "Device | Missing":
         if gpu.state in (PRESENT, HUNG):
@@ -177,8 +193,9 @@ class FakeDevice:
     def processes(self) -> list[Process] | None:
         """As the file says."""
         found = self._gpu().processes
-        if found is None:
-            return None
+        if found is None or isinstance(found, str):
+            pids = self._source.ranks().get(self.identity.index, []) if found == RANKS else None
+            return None if pids is None else [Process(pid) for pid in pids]
         return [Process(int(one["pid"]), one.get("memory_bytes"), one.get("instance")) for one in found]
 
     def mig(self) -> Values:

@@ -3,6 +3,7 @@
 gpus:
 - profile: a100            # of devices/profiles, or nvidia-smi: FILE.xml
   count: 8
+  processes: ranks         # those of this node; or a list of {pid, memory_bytes}
   values: {power_watts: 350, utilisation_percent: 100, nvlink_transmitted_bytes: {start: 0, per_second: 2.0e10}}
 script:
 - {at: 30, gpu: 3, set: {power_watts: 90}}
@@ -22,6 +23,8 @@ from hedgerow_agent.devices import smi_xml
 from hedgerow_agent.devices.base import pci_address
 from hedgerow_agent.devices.profiles import profile
 
+# Instead of a list of processes: the ranks that really run on this node, each on the GPU of its LOCAL_RANK.
+RANKS = "ranks"
 PRESENT, LOST, HUNG, UNLISTED = "Present", "Lost", "Hung", "Unlisted"
 _GPU_FIELDS = {
     "profile", "nvidia-smi", "count", "uuid", "pci", "name", "serial", "values", "throttle_reasons", "processes",
@@ -41,7 +44,7 @@ class FakeGpu:
     serial: str = ""
     values: dict[str, Any] = field(default_factory=dict)
     throttle_reasons: list[str] | None = None
-    processes: list[dict[str, Any]] | None = None
+    processes: list[dict[str, Any]] | str | None = None
     instances: list[dict[str, Any]] = field(default_factory=list)
     state: str = PRESENT
 
@@ -104,6 +107,7 @@ def _add(gpus: list[FakeGpu], entry: Any, where: str, folder: Path) -> str:
     count = entry.get("count", 1)
     if not isinstance(count, int) or not 1 <= count <= MAX_GPUS - len(gpus):
         raise ValueError(f"{where}.count is {count!r}; expected a whole number, {MAX_GPUS} GPUs in all at most")
+    _processes(entry.get("processes"), where)
     values = {**base["values"], **_values(entry.get("values") or {}, f"{where}.values")}
     for _ in range(count):
         index = len(gpus)
@@ -122,6 +126,13 @@ def _add(gpus: list[FakeGpu], entry: Any, where: str, folder: Path) -> str:
             )
         )
     return version
+
+
+def _processes(given: Any, where: str) -> None:
+    entries = given if isinstance(given, list) else []
+    good = given is None or given == RANKS or isinstance(given, list)
+    if not good or not all(isinstance(one, dict) and isinstance(one.get("pid"), int) for one in entries):
+        raise ValueError(f"{where}.processes is {given!r}; expected {RANKS}, or a list of {{pid, memory_bytes}}")
 
 
 def _base(entry: dict[str, Any], where: str, folder: Path) -> tuple[str, dict[str, Any]]:
@@ -152,6 +163,7 @@ def _step(entry: Any, where: str, gpus: int) -> dict[str, Any]:
     gpu = entry.get("gpu")
     if gpu is not None and (not isinstance(gpu, int) or not 0 <= gpu < gpus):
         raise ValueError(f"{where}.gpu is {gpu!r}; expected an index below {gpus}, or nothing for all of them")
+    _processes(entry.get("processes"), where)
     return {**entry, "at": at, "set": _values(entry.get("set") or {}, f"{where}.set")}
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -61,6 +62,7 @@ A100 = {
 
 def build(folder: Path) -> Path:
     """Compile it; the folder that holds libnvidia-ml.so.1."""
+    assert shutil.which("gcc"), "these tests need the compiler gcc: apt-get install gcc"
     command = [
         "gcc",
         "-shared",

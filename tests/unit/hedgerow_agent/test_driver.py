@@ -51,6 +51,7 @@ def test_a_gpu_that_is_lost_stays_lost_while_the_driver_stays(tmp_path: Path) ->
     node = Node(tmp_path, story(2, {"at": 5, "gpu": 1, "state": "Unlisted"}))
     node.looks(300, every=20)
     assert [gpu.state for gpu in node.report().gpus] == [GPU_PRESENT, GPU_LOST]
+    assert [one.age for one in node.findings()] == [280.0]
 
 
 def test_a_gpu_that_comes_back_is_measured_again(tmp_path: Path) -> None:

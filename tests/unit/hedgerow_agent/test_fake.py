@@ -26,6 +26,10 @@ BAD: dict[str, tuple[Any, str]] = {
     "a step without a GPU": ({"gpus": [{}], "script": [{"at": 1, "gpu": 3}]}, "script[0].gpu is 3; expected an index"),
     "a step at no time": ({"gpus": [{}], "script": [{"at": "soon"}]}, "script[0].at is 'soon'; expected seconds"),
     "a step that is none": ({"gpus": [{}], "script": [7]}, "script[0] is 7; expected a mapping"),
+    "processes that are none": (
+        {"gpus": [{"processes": "mine"}]},
+        "gpus[0].processes is 'mine'; expected ranks, or a list",
+    ),
     "values that are none": ({"gpus": [{"values": 7}]}, "gpus[0].values is 7; expected names with numbers"),
 }
 

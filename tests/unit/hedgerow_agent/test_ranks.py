@@ -12,6 +12,7 @@ from hedgerow.wire_agent import plain
 from hedgerow_agent.devices.base import Process
 from hedgerow_agent.ranks import Ranks
 from tests.unit.hedgerow_agent.node import Node
+from tests.unit.hedgerow_agent.polling import until
 
 ENVIRONMENT = {
     "HEDGEROW_JOB_UID": "uid-1", "RANK": "5", "HEDGEROW_ATTEMPT": "2", "CUDA_VISIBLE_DEVICES": "GPU-1,GPU-2",
@@ -35,6 +36,28 @@ def test_a_rank_is_found_by_its_environment(rank: "subprocess.Popen[bytes]", tmp
         assert (found.job, found.rank, found.attempt, found.devices) == ("uid-1", 5, 2, "GPU-1,GPU-2")
         assert "hunter2" not in json.dumps(plain(report))
         rank.kill()
+
+
+def test_fake_gpus_carry_the_ranks_that_really_run_here(tmp_path: Path) -> None:
+    waits = "import os, sys; os.fork(); sys.stdin.read()"
+    pipe = subprocess.PIPE
+    words = [{**ENVIRONMENT, "RANK": str(rank), "LOCAL_RANK": str(rank - 4)} for rank in (4, 5)]
+    ranks = [subprocess.Popen([sys.executable, "-c", waits], stdin=pipe, env=one) for one in words]
+    try:
+        node = Node(tmp_path, {"gpus": [{"profile": "a100", "count": 2, "processes": "ranks"}]})
+
+        def found() -> list[list[tuple[int, int | None]]]:
+            node.looks(10)
+            return [
+                [(one.pid, one.rank) for one in gpu.processes or [] if one.job == "uid-1"] for gpu in node.report().gpus
+            ]
+
+        assert until(lambda: all(found()) and found()) == [[(ranks[0].pid, 4)], [(ranks[1].pid, 5)]]
+    finally:
+        for rank in ranks:
+            assert rank.stdin is not None
+            rank.stdin.close()
+            rank.wait()
 
 
 def test_a_process_that_may_not_be_read_or_is_gone_is_known_by_its_pid_alone(tmp_path: Path) -> None:
