@@ -46,6 +46,7 @@ LOST_LEASE = 3
 RETRY_SECONDS = 2.0
 RELIST_SECONDS = 300.0
 ACQUAINTANCE_SECONDS = 10.0
+NODE_READS = 3
 
 log = structlog.get_logger("hedgerow")
 
@@ -81,6 +82,9 @@ class Operator:
         self.hub = ReportHub(clock=self.leading.seconds, pressure=self.pressure)
         self.agents = AgentHub(clock=self.leading.seconds, pressure=self.pressure)
         runtime, elsewhere = KubeRuntime(guarded, self.nodes, settings.injection, time.time), LocalElsewhere()
+        self.gpu_nodes = NodeReconciler(
+            KubeGPUNodes(guarded), self.agents, self.lease, time.time, self.leading.seconds, settings.node_rules
+        )
         engine = Reconciler(
             jobs=self.jobs,
             runtime_for=lambda job: runtime if job.spec.kubernetes else elsewhere,
@@ -88,13 +92,11 @@ class Operator:
             leadership=self.lease,
             clock=time.time,
             metrics=self.metrics,
+            machines=self.gpu_nodes,
         )
         self.queue = WorkQueue(self.health.watching(engine.reconcile), on_error=_report_fault)
         connect(self.hub, engine, self.queue)
         self.residents = Residents()
-        self.gpu_nodes = NodeReconciler(
-            KubeGPUNodes(guarded), self.agents, self.lease, time.time, self.leading.seconds, settings.node_rules
-        )
         self.node_queue = WorkQueue(self.health.watching(self.gpu_nodes.reconcile), on_error=_report_node_fault)
         self.agents.on_news = lambda node: self.node_queue.add(JobKey("", node))
         self.gpu_nodes.on_quarantine = self._look_at_jobs_on
@@ -120,6 +122,7 @@ class Operator:
         )
         await self.lease.acquire()
         self.leading.begin()
+        await self._know_nodes()
         log.info("leading", identity=self.settings.identity)
         work = {
             asyncio.create_task(part)
@@ -180,6 +183,17 @@ class Operator:
                 log.warning("GPUNodes cannot be listed", error=str(error))
                 wait = RETRY_SECONDS
             await asyncio.sleep(wait)
+
+    async def _know_nodes(self) -> None:
+        """Before anything is placed: which nodes are quarantined. Without the right to read that, jobs go on."""
+        for attempt in range(NODE_READS if self.settings.agent_account else 0):
+            try:
+                await self.gpu_nodes.load()
+                return
+            except Unreachable as error:
+                log.warning("GPUNodes cannot be listed", error=str(error))
+            if attempt + 1 < NODE_READS:
+                await asyncio.sleep(RETRY_SECONDS)
 
     def _look_at_jobs_on(self, node: str) -> None:
         for key in self.residents.on(node):

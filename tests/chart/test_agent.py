@@ -64,11 +64,12 @@ def test_it_knows_its_node_by_the_name_that_the_cluster_gives_it() -> None:
 
 
 def test_the_kernels_log_is_mounted_where_it_is_read() -> None:
-    def volumes(setting: str) -> set[str]:
-        return {entry["name"] for entry in pod(f"agent.kernelLog={setting}")["volumes"]}
+    def volumes(*settings: str) -> set[str]:
+        return {entry["name"] for entry in pod(*settings)["volumes"]}
 
-    assert "kmsg" in volumes("auto")
-    assert "kmsg" not in volumes("none")
+    assert "kmsg" in volumes()
+    assert "kmsg" not in volumes("agent.kernelLog=none")
+    assert "kmsg" not in volumes("agent.devices=fake:/fake/gpus.yaml")
 
 
 def test_the_account_of_the_agents_has_no_rights() -> None:

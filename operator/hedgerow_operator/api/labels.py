@@ -25,6 +25,8 @@ MANAGED_BY = "hedgerow"
 
 ANNOTATION_LEARNED_DURATIONS = f"{GROUP}/learned-durations"
 ANNOTATION_LEARNED_PACE = f"{GROUP}/learned-pace"
+# Of a placement: the nodes that it was made to avoid, with commas between them.
+ANNOTATION_AVOIDED_NODES = f"{GROUP}/avoided-nodes"
 
 # Set by Kubernetes itself.
 ANNOTATION_DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"

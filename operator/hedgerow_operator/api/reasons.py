@@ -36,6 +36,7 @@ WORKER_LOST = "WorkerLost"
 NODE_LOST = "NodeLost"
 STARTUP_TIMEOUT = "StartupTimeout"
 ENDING_TIMEOUT = "EndingTimeout"
+HARDWARE_FAULT = "HardwareFault"
 GANG_TIMEOUT = "GangTimeout"
 PLACEMENT_FAILED = "PlacementFailed"
 
@@ -49,7 +50,7 @@ METRIC_NEVER_SEEN = "MetricNeverSeen"
 AS_USUAL = "AsUsual"
 
 # Incidents in which ranks live and stand still; in the others they have ended.
-STALL_KINDS = frozenset({NO_PROGRESS, RANK_STOPPED, STARTUP_TIMEOUT, ENDING_TIMEOUT})
+STALL_KINDS = frozenset({NO_PROGRESS, RANK_STOPPED, STARTUP_TIMEOUT, ENDING_TIMEOUT, HARDWARE_FAULT})
 
 INCIDENT_KINDS = frozenset(
     {
@@ -61,6 +62,7 @@ INCIDENT_KINDS = frozenset(
         NODE_LOST,
         STARTUP_TIMEOUT,
         ENDING_TIMEOUT,
+        HARDWARE_FAULT,
         GANG_TIMEOUT,
         PLACEMENT_FAILED,
         PREEMPTED,
@@ -90,6 +92,7 @@ CHECKPOINT_MARKED_BAD = "CheckpointMarkedBad"
 CHECKPOINTS_SET_ASIDE = "CheckpointsSetAside"
 NODE_EXCLUDED = "NodeExcluded"
 EXCLUSION_TOO_TIGHT = "ExclusionTooTight"
+EXCLUSION_ENDED = "ExclusionEnded"
 
 # Of a GPUNode. What is wrong with a GPU itself carries the reason of the agent's own finding (GPULost, Xid79 …).
 AGENT_HEARD = "AgentHeard"

@@ -55,6 +55,14 @@ class CheckpointStatus(Model, frozen=True, kw_only=True):
     verified: Annotated[bool, Meta(description="False: of a layout that cannot be checked.")]
 
 
+class IncidentGPU(Model, frozen=True, kw_only=True):
+    """The GPU of a guilty rank."""
+
+    index: Annotated[int, Meta(description="Its number on the node.")]
+    uuid: Annotated[str, Meta(description="Its UUID.")] = ""
+    pci: Annotated[str, Meta(description="Its PCI address.")] = ""
+
+
 class Incident(Model, frozen=True, kw_only=True):
     """One trouble, from its opening to its closing."""
 
@@ -64,6 +72,7 @@ class Incident(Model, frozen=True, kw_only=True):
     attempt: Annotated[int, Meta(description="Attempt that it happened to.")]
     ranks: Annotated[tuple[int, ...], Meta(description="Guilty ranks, global numbers.")] = ()
     node: Annotated[str | None, Meta(description="Node of the guilty ranks.")] = None
+    gpu: Annotated[IncidentGPU | None, Meta(description="GPU of the guilty rank, where it is known which.")] = None
     reason: Annotated[str, Meta(description="Verdict in one CamelCase word.")] = ""
     fault_class: Annotated[FaultClass, Meta(description=_FAULT_CLASS)] = msgspec.field(default="Unknown", name="class")
     message: Annotated[str, Meta(description="The verdict for a person.")] = ""

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from hedgerow_operator.api.labels import API_VERSION, TRAINING_JOB_KIND, placement_labels, placement_name
+from hedgerow_operator.api.labels import (
+    ANNOTATION_AVOIDED_NODES,
+    API_VERSION,
+    TRAINING_JOB_KIND,
+    placement_labels,
+    placement_name,
+)
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.build.injection import Injection
 from hedgerow_operator.build.pod import pod_template
@@ -26,6 +32,7 @@ def placement_job(
             "namespace": job.metadata.namespace,
             "labels": placement_labels(job.metadata.name, job.metadata.uid, placement),
             "ownerReferences": [owner_reference(job)],
+            **_avoided(excluded_nodes),
         },
         "spec": {
             "completionMode": "Indexed",
@@ -50,6 +57,11 @@ def owner_reference(job: TrainingJob) -> dict[str, Any]:
         "controller": True,
         "blockOwnerDeletion": True,
     }
+
+
+def _avoided(nodes: tuple[str, ...]) -> dict[str, Any]:
+    """Besides the affinity, which the user may have filled too: one that waits is made anew once one is free."""
+    return {"annotations": {ANNOTATION_AVOIDED_NODES: ",".join(sorted(nodes))}} if nodes else {}
 
 
 def _fail_on_any_failure() -> dict[str, Any]:

@@ -38,8 +38,7 @@ def actions_for(context: Context) -> tuple[Action, ...]:
     actions: list[Action] = [*_remove_all(context, others)]
     current = context.gang.placement
     if status.attempt_stage == PLACING and not others and current is None and _may_place(context):
-        excluded = tuple(entry.name for entry in unexpired(status.excluded_nodes, context.now))
-        actions.append(CreatePlacement(attempt=status.placement, excluded_nodes=excluded))
+        actions.append(CreatePlacement(attempt=status.placement, excluded_nodes=_avoided(context)))
     gone_by_now = status.attempt_stage == REMOVING or (status.attempt_stage == ENDED and _lingers(context))
     if current is not None and (gone_by_now or (status.attempt_stage == PLACING and current.removing)):
         actions += _remove_all(context, [current])
@@ -109,6 +108,12 @@ def _start(context: Context) -> Command | None:
         peers=peers,
         grace_seconds=float(context.job.spec.recovery.grace_seconds),
     )
+
+
+def _avoided(context: Context) -> tuple[str, ...]:
+    """Nodes that this job avoids, then those that every job does."""
+    own = tuple(entry.name for entry in unexpired(context.status.excluded_nodes, context.now))
+    return (*own, *sorted(set(context.seen.quarantined) - set(own)))
 
 
 def _may_place(context: Context) -> bool:

@@ -12,6 +12,7 @@ from hedgerow_operator.core.attempt_stop import begin_stop
 from hedgerow_operator.core.collectives import is_stale
 from hedgerow_operator.core.incidents import OBSERVE, action_words, incident_of, open_incident, stall_trouble
 from hedgerow_operator.core.ledger import progress_seen
+from hedgerow_operator.core.nodes.blame import behind, standing, trouble_of, verdict_of
 from hedgerow_operator.core.plan import Event
 from hedgerow_operator.core.resume import set_aside
 from hedgerow_operator.core.step import RUNNING, Context, Step
@@ -40,6 +41,7 @@ def running(context: Context) -> Step:
     if trouble and not trouble.settled:
         return step.then(look_again=EXIT_SETTLE_SECONDS / 4)
     if trouble:
+        trouble = behind(context.blames, trouble)
         return _act(context, step, trouble, incident_of(context, trouble))
     return _watch(context, step)
 
@@ -50,6 +52,11 @@ def _watch(context: Context, step: Step) -> Step:
     It is told as soon as there are two evidences. Without a decisive one nothing is done until waiting has cost as much
     as a restart would.
     """
+    failed = standing(context.blames, context.early_limits, context.deadlines)
+    if failed is not None:
+        verdict = verdict_of(failed)
+        trouble = trouble_of(failed, verdict)
+        return _act(context, step, trouble, incident_of(context, trouble, verdict))
     verdict = context.verdict
     if verdict.kind is Kind.STALLED and _due(context, verdict):
         trouble = stall_trouble(context.gang, verdict)

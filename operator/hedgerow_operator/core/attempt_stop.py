@@ -8,6 +8,7 @@ from hedgerow_operator.api.status import MAX_HISTORY, HistoryEntry, Stopping
 from hedgerow_operator.api.times import format_time, parse_time
 from hedgerow_operator.core.attempt_end import reported_finished, succeed
 from hedgerow_operator.core.fencing import MARGIN_SECONDS, clock_may_start, last_words_seconds
+from hedgerow_operator.core.incidents import off_quarantined
 from hedgerow_operator.core.ladder import FAIL, IN_PLACE, NEW_PLACEMENT, SUSPEND, backoff_seconds, exclude, respond
 from hedgerow_operator.core.ledger import close_attempt
 from hedgerow_operator.core.plan import Event
@@ -23,7 +24,7 @@ UNSEEN_START_SECONDS = 6.0
 
 def begin_stop(context: Context, trouble: Trouble, started: bool) -> Step:
     """The attempt cannot go on: record how it ends. Nothing is stopped before this is written."""
-    stopping = respond(context.job.spec, context.status, trouble, started, context.now)
+    stopping = respond(context.job.spec, context.status, off_quarantined(context, trouble), started, context.now)
     excluded = context.status.excluded_nodes
     if context.seen.fences_by_time:  # else there is no other node than this machine
         excluded = exclude(context.job.spec, context.status, trouble, context.now)

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from hedgerow_operator.api.status import Incident, Stopping
+from hedgerow_operator.api.status import Incident, IncidentGPU, Stopping
 from hedgerow_operator.api.times import format_time, parse_optional_time
 from hedgerow_operator.core import phrases
 from hedgerow_operator.core.gang import Gang
@@ -42,6 +42,7 @@ def incident_of(context: Context, trouble: Trouble, verdict: Verdict | None = No
         attempt=context.status.attempt,
         ranks=trouble.ranks,
         node=trouble.node or None,
+        gpu=_gpu(context, trouble),
         reason=trouble.reason,
         fault_class=trouble.fault_class.value,
         message=trouble.message,
@@ -49,6 +50,16 @@ def incident_of(context: Context, trouble: Trouble, verdict: Verdict | None = No
         action=planned(context, trouble, acts_in),
         act_at=format_time(context.now + acts_in),
     )
+
+
+def _gpu(context: Context, trouble: Trouble) -> IncidentGPU | None:
+    """The GPU to look at: the one that failed, else that of the only guilty rank."""
+    place = trouble.gpu
+    if place is None and len(trouble.ranks) == 1:
+        place = context.seen.places.get(trouble.ranks[0])
+    if place is None or place.node != trouble.node:
+        return None
+    return IncidentGPU(index=place.index, uuid=place.uuid, pci=place.pci)
 
 
 def stall_trouble(gang: Gang, verdict: Verdict) -> Trouble:
@@ -75,9 +86,16 @@ def action_words(context: Context, plan: Stopping) -> str:
     return words
 
 
+def off_quarantined(context: Context, trouble: Trouble) -> Trouble:
+    """The trouble, where the next attempt may not start in place since a node of it is to be avoided."""
+    if not (trouble.in_place and context.on_quarantined):
+        return trouble
+    return msgspec.structs.replace(trouble, in_place=False)
+
+
 def planned(context: Context, trouble: Trouble, acts_in: float) -> str:
     """What will be done about it (in mode Observe: would be), and in about how many seconds."""
-    plan = respond(context.job.spec, context.status, trouble, True, context.now)
+    plan = respond(context.job.spec, context.status, off_quarantined(context, trouble), True, context.now)
     would = "would be: " if context.job.spec.recovery.mode == OBSERVE else ""
     words = f"{would}{action_words(context, plan)}"
     return f"{words}, at about {phrases.clock(context.now + acts_in)} {WATCHED}" if acts_in > 0 else words

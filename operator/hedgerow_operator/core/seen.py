@@ -1,8 +1,12 @@
 """What the shell observed, as frozen structs: the input of every decision."""
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
 from hedgerow.wire import Report
+from hedgerow.wire_agent import AgentReport
+from hedgerow_operator.core.nodes.places import GPUPlace
 from hedgerow_operator.core.rank_sums import RankSums
 from hedgerow_operator.core.watching.signs import Signs
 
@@ -47,7 +51,7 @@ class PlacementSeen(Struct, frozen=True, kw_only=True):
 
     removing: its owner object is being deleted or gone while workers are left. age_seconds: since its creation.
     ended: Succeeded or Failed when its owner object says that it is over, else "". report_url: where its launchers were
-    told to report; empty where it is not known.
+    told to report; empty where it is not known. avoided: nodes that it was made to avoid.
     """
 
     attempt: int
@@ -57,6 +61,7 @@ class PlacementSeen(Struct, frozen=True, kw_only=True):
     ended_reason: str = ""
     age_seconds: float = 0.0
     report_url: str = ""
+    avoided: tuple[str, ...] = ()
 
 
 class Heard(Struct, frozen=True, kw_only=True):
@@ -76,6 +81,8 @@ class Seen(Struct, frozen=True, kw_only=True):
     signs: what is unusual from report to report; None: nobody watched.
     stage_seconds: how long this operator has known the job in its stage, on a monotonic clock: what must not end early
     goes by this, since the time of day may jump.
+    sick: newest reports of the agents that found something fatal, by node. quarantined: nodes that new attempts avoid,
+    and why in a word. places: the GPU of each rank, as far as it was ever told.
     fences_by_time: False where the runtime can always see whether processes live (local).
     """
 
@@ -84,4 +91,7 @@ class Seen(Struct, frozen=True, kw_only=True):
     listening_seconds: float = 0.0
     signs: Signs | None = None
     stage_seconds: float = 0.0
+    sick: Mapping[str, AgentReport] = {}
+    quarantined: Mapping[str, str] = {}
+    places: Mapping[int, GPUPlace] = {}
     fences_by_time: bool = True

@@ -13,6 +13,7 @@ from hedgerow_operator.api.times import format_time
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.early_watch import early_verdict
 from hedgerow_operator.core.gang import Gang
+from hedgerow_operator.core.nodes.blame import Blame, blames
 from hedgerow_operator.core.plan import Event
 from hedgerow_operator.core.seen import Seen
 from hedgerow_operator.core.verdict import Verdict, judge
@@ -52,6 +53,17 @@ class Context(Struct, frozen=True, kw_only=True, dict=True):
     def early_verdict(self) -> Verdict:
         """The same by the limits from which on a standstill is watched: a person may be told by it."""
         return early_verdict(self.gang, self.early_limits, speaks=PHASE_INIT in self.learned)
+
+    @cached_property
+    def blames(self) -> tuple[Blame, ...]:
+        """What failed of the nodes under the ranks."""
+        return blames(self.gang, self.seen.sick, self.seen.places)
+
+    @property
+    def on_quarantined(self) -> bool:
+        """Whether the current placement is on a node that new attempts avoid."""
+        placement, avoided = self.gang.placement, self.seen.quarantined
+        return bool(avoided) and placement is not None and any(worker.node in avoided for worker in placement.workers)
 
     @property
     def moment(self) -> str:

@@ -14,6 +14,7 @@ from hedgerow_operator.core.exit_class import class_of_exit
 from hedgerow_operator.core.fault_words import FaultKind
 from hedgerow_operator.core.faults import fault_of, first_exit, is_consequence, same_on_all
 from hedgerow_operator.core.gang import Gang, RankView
+from hedgerow_operator.core.nodes.places import GPUPlace
 from hedgerow_operator.core.seen import WORKER_FAILED, WorkerSeen
 
 # Reports of other launchers about an earlier exit may still be on their way.
@@ -31,9 +32,9 @@ class Trouble(Struct, frozen=True, kw_only=True):
     """Why the attempt cannot go on.
 
     in_place: the placement can still carry the next attempt. counted: the restart counts. node: where it happened.
-    exclude: the node itself is the suspect at once. fault: application fault in one line. hopeless: a restart cannot
-    help. fault_class: what it is put down to. consequence: something else went first, elsewhere. settled: False while a
-    better account may still arrive.
+    exclude: the node itself is the suspect at once. gpu: the one that failed, if it is known which. fault: application
+    fault in one line. hopeless: a restart cannot help. fault_class: what it is put down to. consequence: something else
+    went first, elsewhere. settled: False while a better account may still arrive.
     """
 
     reason: str
@@ -43,6 +44,7 @@ class Trouble(Struct, frozen=True, kw_only=True):
     in_place: bool = False
     counted: bool = True
     exclude: bool = False
+    gpu: GPUPlace | None = None
     fault: str | None = None
     fault_class: FaultClass = FaultClass.UNKNOWN
     hopeless: bool = False

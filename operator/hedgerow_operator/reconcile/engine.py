@@ -1,7 +1,8 @@
 """One pass over one TrainingJob: observe, decide, act, write the status once, answer launchers, tell people."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from time import monotonic
+from typing import Any
 
 import msgspec
 
@@ -9,8 +10,9 @@ from hedgerow.wire import Report
 from hedgerow_operator.api.labels import ANNOTATION_LEARNED_DURATIONS, ANNOTATION_LEARNED_PACE
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.decide import decide, refused
+from hedgerow_operator.core.nodes.places import RankPlaces
 from hedgerow_operator.core.plan import Action, CreatePlacement, Plan, RemovePlacement
-from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_SUCCEEDED, Seen
+from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_SUCCEEDED, PlacementSeen, Seen
 from hedgerow_operator.core.summary import worth_writing_now
 from hedgerow_operator.core.watching.job_watch import JobWatch
 from hedgerow_operator.reconcile.ports import (
@@ -18,6 +20,7 @@ from hedgerow_operator.reconcile.ports import (
     JobKey,
     Jobs,
     Leadership,
+    Machines,
     Metrics,
     Refused,
     Runtime,
@@ -58,6 +61,7 @@ class Reconciler:
         clock: Callable[[], float],
         metrics: Metrics,
         stopwatch: Callable[[], float] = monotonic,
+        machines: Machines | None = None,
     ) -> None:
         self._jobs = jobs
         self._runtime_for = runtime_for
@@ -66,11 +70,13 @@ class Reconciler:
         self._clock = clock
         self._metrics = metrics
         self._stopwatch = stopwatch
+        self._machines = machines
         self._uids: dict[JobKey, str] = {}
         self._states: dict[JobKey, str] = {}
         self._written: dict[JobKey, float] = {}
         self._watches: dict[str, JobWatch] = {}
         self._stages = StageClock()
+        self._places: dict[str, RankPlaces] = {}
         # Called at the end of each pass with the job as it was decided, written or not.
         self.on_decided: Callable[[TrainingJob], None] = lambda job: None
 
@@ -136,7 +142,26 @@ class Reconciler:
             signs=self._watches[job.metadata.uid].signs(self._clock()),
             stage_seconds=self._stages.seconds(job.metadata.uid, job.status, self._stopwatch()),
             fences_by_time=runtime.fences_by_time,
+            **self._look_at_machines(job, placements or ()),
         )
+
+    def _look_at_machines(self, job: TrainingJob, placements: Iterable[PlacementSeen]) -> dict[str, Any]:
+        """What the agents say of the nodes that the job is on, and which nodes new attempts avoid."""
+        if self._machines is None or not job.spec.kubernetes:
+            return {}
+        uid = job.metadata.uid
+        nodes = {worker.node for placement in placements for worker in placement.workers if worker.node}
+        places = self._places.setdefault(uid, RankPlaces())
+        if agents := self._machines.reports(nodes):
+            launchers: dict[str, list[Report]] = {}
+            for heard in self._hub.heard(uid):
+                launchers.setdefault(heard.report.node, []).append(heard.report)
+            places.read(uid, agents, launchers)
+        return {
+            "sick": self._machines.sick(nodes),
+            "quarantined": self._machines.quarantined(),
+            "places": places.places(),
+        }
 
     async def _act(self, job: TrainingJob, runtime: Runtime, plan: Plan) -> None:
         for action in plan.actions:
@@ -199,6 +224,7 @@ class Reconciler:
             self._hub.forget(uid)
             self._watches.pop(uid, None)
             self._stages.forget(uid)
+            self._places.pop(uid, None)
         self._written.pop(key, None)
         if self._states.pop(key, None) is not None:
             self._metrics.jobs_by_state(self._by_state())

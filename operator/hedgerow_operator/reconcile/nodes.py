@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterable, Mapping
 from time import monotonic
 from typing import Protocol
 
+from hedgerow.wire_agent import AgentReport
 from hedgerow_operator.api import gpu_node
 from hedgerow_operator.api.conditions import TRUE, find_condition
 from hedgerow_operator.api.gpu_node import GPUNode, GPUNodeStatus
 from hedgerow_operator.core.nodes.decide import decide
+from hedgerow_operator.core.nodes.findings import fatal
 from hedgerow_operator.core.nodes.seen import NodeRules, NodeSeen, many_silent
 from hedgerow_operator.reconcile.agents import AgentHub
 from hedgerow_operator.reconcile.ports import Conflict, JobKey, Leadership, Unreachable
@@ -63,6 +65,7 @@ class NodeReconciler:
         self._known: dict[str, GPUNode] = {}
         self._written: dict[str, float] = {}
         self._quarantined: dict[str, str] = {}
+        self._sick: dict[str, AgentReport] = {}
         self._silent: tuple[float, str] = (float("-inf"), "")
         self.on_quarantine: Callable[[str], None] = lambda node: None
 
@@ -73,6 +76,16 @@ class NodeReconciler:
             name: node.status.quarantine.reason for name, node in self._known.items() if node.status.quarantine
         }
         return tuple(JobKey("", name) for name in sorted({*self._known, *self._hub.nodes()}))
+
+    def sick(self, names: Iterable[str]) -> Mapping[str, AgentReport]:
+        """The newest reports of those of these nodes whose agent has found something fatal."""
+        return {name: self._sick[name] for name in names if name in self._sick} if self._sick else {}
+
+    def reports(self, names: Iterable[str]) -> Mapping[str, AgentReport]:
+        """The newest reports of the agents of these nodes; of silent ones none."""
+        found = {name: self._hub.newest(name) for name in names}
+        limit = self._rules.silent_seconds
+        return {name: heard.report for name, heard in found.items() if heard is not None and heard.age <= limit}
 
     def quarantined(self) -> Mapping[str, str]:
         """The nodes that new attempts avoid, and why in a word."""
@@ -102,6 +115,8 @@ class NodeReconciler:
             listening_seconds=self._listening(),
             others=self._others(),
         )
+        if seen.report is not None and seen.age is not None and seen.age <= self._rules.silent_seconds:
+            self._note_sick(name, seen.report)
         plan = decide(node.status, seen, self._rules, self._clock())
         self._note(name, plan.status)
         wait = await self._write(node, plan.status)
@@ -130,8 +145,16 @@ class NodeReconciler:
         self._written[name] = now
         return 0.0
 
+    def _note_sick(self, name: str, report: AgentReport) -> None:
+        if fatal(report):
+            self._sick[name] = report
+        else:
+            self._sick.pop(name, None)
+
     def _note(self, name: str, status: GPUNodeStatus) -> None:
         """What holds for jobs, at once: the write may have to wait."""
+        if status.quarantine is None:
+            self._sick.pop(name, None)
         old, new = self._quarantined.get(name), status.quarantine.reason if status.quarantine else None
         if old == new:
             return
@@ -144,6 +167,7 @@ class NodeReconciler:
     def _forget(self, name: str) -> None:
         self._hub.forget(name)
         self._written.pop(name, None)
+        self._sick.pop(name, None)
         if self._quarantined.pop(name, None) is not None:
             self.on_quarantine(name)
 

@@ -1,10 +1,11 @@
 """What reconciling needs from the outside world: small Protocols, implemented by the adapters."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from msgspec import Struct
 
+from hedgerow.wire_agent import AgentReport
 from hedgerow_operator.api.status import TrainingJobStatus
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.plan import Event
@@ -62,6 +63,19 @@ class Runtime(Protocol):
 
     async def remove(self, job: TrainingJob, attempt: int, force: tuple[str, ...]) -> None:
         """Ask everything of the placement to go (no waiting); gone already is fine."""
+
+
+class Machines(Protocol):
+    """What the agents say of nodes."""
+
+    def reports(self, names: Iterable[str]) -> Mapping[str, AgentReport]:
+        """The newest reports of the agents of these nodes; of silent ones none."""
+
+    def sick(self, names: Iterable[str]) -> Mapping[str, AgentReport]:
+        """Those of them that found something fatal, as they last were."""
+
+    def quarantined(self) -> Mapping[str, str]:
+        """The nodes that new attempts avoid, and why in a word."""
 
 
 class Leadership(Protocol):

@@ -42,3 +42,9 @@ def test_it_belongs_to_its_training_job() -> None:
 
 def test_the_same_input_gives_the_same_manifest_whatever_the_order_of_excluded_nodes() -> None:
     assert placement_job(job(), 1, ("a", "b"), INJECTION) == placement_job(job(), 1, ("b", "a"), INJECTION)
+
+
+def test_what_it_avoids_is_written_on_it_for_whoever_looks_whether_that_still_holds() -> None:
+    avoiding = placement_job(job(), 1, ("b", "a"), INJECTION)
+    assert avoiding["metadata"]["annotations"] == {"hedgerow.dev/avoided-nodes": "a,b"}
+    assert "annotations" not in placement_job(job(), 1, (), INJECTION)["metadata"]

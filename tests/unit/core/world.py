@@ -9,10 +9,12 @@ from collections.abc import Callable
 import msgspec
 
 from hedgerow import wire
+from hedgerow.wire_agent import AgentReport
 from hedgerow_operator.api.labels import ANNOTATION_LEARNED_DURATIONS, ANNOTATION_LEARNED_PACE
 from hedgerow_operator.api.status import TrainingJobStatus
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.decide import decide
+from hedgerow_operator.core.nodes.places import GPUPlace
 from hedgerow_operator.core.orders import answer_for
 from hedgerow_operator.core.plan import CreatePlacement, DeleteJob, Event, Orders, Plan, RemovePlacement
 from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_SUCCEEDED, Heard, Seen
@@ -58,6 +60,9 @@ class World:
         self.numbers = JobWatch()
         self.stages = StageClock()
         self.clock_is_wrong_by = 0.0
+        self.sick: dict[str, AgentReport] = {}
+        self.quarantined: dict[str, str] = {}
+        self.places: dict[int, GPUPlace] = {}
 
     @property
     def status(self) -> TrainingJobStatus:
@@ -141,7 +146,8 @@ class World:
         self.numbers.follow(self.job)
         seen = Seen(placements=views, heard=heard, listening_seconds=self.now - self.listening_since,
                     signs=self.numbers.signs(self.now),
-                    stage_seconds=self.stages.seconds(self.job.metadata.uid, self.job.status, self.now))
+                    stage_seconds=self.stages.seconds(self.job.metadata.uid, self.job.status, self.now),
+                    sick=self.sick, quarantined=self.quarantined, places=self.places)
         return decide(self.job, seen, self.now + self.clock_is_wrong_by)
 
     def _note_over(self) -> None:
@@ -211,7 +217,9 @@ class World:
         assert not self.placements, "a placement was created beside another one"
         self.heard = {place: entry for place, entry in self.heard.items() if place[0] != action.attempt}
         nodes = [f"node{index}" for index in range(1, 9) if f"node{index}" not in action.excluded_nodes]
-        placement = self.placements[action.attempt] = Placement(action.attempt, self.job, nodes, self.now)
+        placement = self.placements[action.attempt] = Placement(
+            action.attempt, self.job, nodes, self.now, action.excluded_nodes
+        )
         for launcher in placement.launchers:
             launcher.steps = self.steps
         self.on_placement(placement)

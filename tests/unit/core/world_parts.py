@@ -17,7 +17,9 @@ from tests.unit.core.world_launcher import Launcher
 class Placement:
     """Workers on nodes. A worker on a silent node cannot be removed except by force."""
 
-    def __init__(self, attempt: int, job: TrainingJob, nodes: list[str], now: float) -> None:
+    def __init__(
+        self, attempt: int, job: TrainingJob, nodes: list[str], now: float, avoided: tuple[str, ...] = ()
+    ) -> None:
         self.attempt, self.created, self.removing = attempt, now, False
         self.nodes = {worker: nodes[worker % len(nodes)] for worker in range(job.spec.workers)}
         self.launchers = [
@@ -30,6 +32,7 @@ class Placement:
         self.deleting: set[int] = set()
         self.disrupted: set[int] = set()
         self.forced: list[str] = []
+        self.avoided = avoided
         self.beside = False  # whether its pods have containers that never end
 
     def seen(self, now: float) -> PlacementSeen:
@@ -37,7 +40,7 @@ class Placement:
         workers = tuple(self._worker(worker) for worker in self.nodes if worker not in self.removed)
         # The Job controller takes a pod that was deleted for a failed one.
         failed = bool(self.removed) and not self.removing
-        return PlacementSeen(attempt=self.attempt, workers=workers, removing=self.removing,
+        return PlacementSeen(attempt=self.attempt, workers=workers, removing=self.removing, avoided=self.avoided,
                              ended=WORKER_FAILED if failed else "", age_seconds=now - self.created)
 
     def _worker(self, worker: int) -> WorkerSeen:

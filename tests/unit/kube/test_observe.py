@@ -96,3 +96,10 @@ def test_whether_it_is_over(case: str) -> None:
     conditions, expected = ENDS[case]
     found = seen([job(conditions=conditions)], [])
     assert (found.ended, found.ended_reason) == expected
+
+
+def test_a_placement_says_which_nodes_it_was_made_to_avoid() -> None:
+    made = job()
+    made["metadata"]["annotations"] = {"hedgerow.dev/avoided-nodes": "a,b"}
+    assert seen([made], []).avoided == ("a", "b")
+    assert seen([job()], []).avoided == ()

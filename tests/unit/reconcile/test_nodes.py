@@ -193,3 +193,22 @@ async def test_a_silent_node_is_unreachable_only_where_the_others_are_heard(hear
         scene.hear(node=name)
     await scene.look()
     assert scene.state() == want
+
+
+async def test_jobs_hear_of_a_fatal_finding_as_long_as_it_stands() -> None:
+    scene = Scene()
+    scene.hear(LOST)
+    await scene.look()
+    assert set(scene.reconciler.sick(["node-1", "node-2"])) == {"node-1"}
+    assert scene.reconciler.sick(["node-2"]) == {}
+    scene.hear()
+    await scene.look(1.0)
+    assert scene.reconciler.sick(["node-1"]) == {}
+
+
+async def test_jobs_get_no_report_of_a_silent_agent() -> None:
+    scene = Scene()
+    scene.hear()
+    assert set(scene.reconciler.reports(["node-1", "node-2"])) == {"node-1"}
+    scene.now += RULES.silent_seconds + 1
+    assert scene.reconciler.reports(["node-1"]) == {}

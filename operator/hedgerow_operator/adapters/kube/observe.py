@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from hedgerow_operator.adapters.kube.nodes import FINE, NodeFacts
 from hedgerow_operator.adapters.kube.pods import worker_index, worker_seen
-from hedgerow_operator.api.labels import LABEL_PLACEMENT
+from hedgerow_operator.api.labels import ANNOTATION_AVOIDED_NODES, LABEL_PLACEMENT
 from hedgerow_operator.api.times import parse_time
 from hedgerow_operator.build.environment import REPORT_URL
 from hedgerow_operator.core.seen import WORKER_PENDING, PlacementSeen, WorkerSeen
@@ -66,7 +66,13 @@ def placement_seen(found: Found, wrapped: str, nodes: Mapping[str, NodeFacts], n
         ended_reason=reason,
         age_seconds=max(0.0, now - created),
         report_url=_report_url(job or {}, wrapped),
+        avoided=_avoided(job or {}),
     )
+
+
+def _avoided(job: dict[str, Any]) -> tuple[str, ...]:
+    annotations = job.get("metadata", {}).get("annotations") or {}
+    return tuple(filter(None, annotations.get(ANNOTATION_AVOIDED_NODES, "").split(",")))
 
 
 def missing_workers(found: Found) -> list[int]:

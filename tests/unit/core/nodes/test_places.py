@@ -1,0 +1,70 @@
+"""A rank is joined to its GPU by what its process was started for, or by its number where that is the only one."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from hedgerow import wire
+from hedgerow.wire_agent import AgentReport, GpuProcess
+from hedgerow_operator.core.nodes.places import GPUPlace, RankPlaces, places_in
+from tests.unit.core.builders import UID, make_rank, make_report
+from tests.unit.core.nodes.builders import gpu, report
+
+
+def using(*processes: list[GpuProcess]) -> AgentReport:
+    """A node whose GPUs are used by these, GPU by GPU."""
+    gpus = [gpu(index, processes=entries) for index, entries in enumerate(processes)]
+    return dataclasses.replace(report(), gpus=gpus)
+
+
+def launcher(*pids: int) -> wire.Report:
+    """A launcher whose ranks have these process ids."""
+    return make_report(*(make_rank(rank, pid=pid) for rank, pid in enumerate(pids)))
+
+
+def known(pid: int, rank: int, job: str = UID) -> GpuProcess:
+    return GpuProcess(pid, job=job, rank=rank)
+
+
+# name: (processes by GPU, launchers of the node, GPU by rank)
+JOINS: dict[str, tuple[AgentReport, list[wire.Report], dict[int, int]]] = {
+    "by the job and rank in its environment": (using([known(900, 5)], [known(901, 4)]), [], {5: 0, 4: 1}),
+    "those of another job are none of ours": (using([known(900, 5, job="other")]), [launcher(900)], {}),
+    "by its number in the node": (using([GpuProcess(70)], [GpuProcess(71)]), [launcher(71, 70)], {0: 1, 1: 0}),
+    "by its number in its own namespace": (using([GpuProcess(9000, container_pid=7)]), [launcher(7)], {0: 0}),
+    "not by a number of the node where it has another of its own": (
+        using([GpuProcess(7, container_pid=1)]), [launcher(7)], {}),
+    "not where two containers have a process of that number": (
+        using([GpuProcess(9000, container_pid=7)], [GpuProcess(9001, container_pid=7)]), [launcher(7)], {}),
+    "not where two ranks have that number": (
+        using([GpuProcess(9000, container_pid=7)]), [launcher(7), launcher(7)], {}),
+    "one process on two GPUs is on the first": (using([known(900, 0)], [known(900, 0)]), [], {0: 0}),
+    "a GPU that tells of no process": (dataclasses.replace(report(), gpus=[gpu(0)]), [launcher(7)], {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("agent", "launchers", "want"), JOINS.values(), ids=JOINS)
+def test_a_rank_is_joined(agent: AgentReport, launchers: list[wire.Report], want: dict[int, int]) -> None:
+    assert {rank: place.index for rank, place in places_in(agent, UID, launchers).items()} == want
+
+
+def test_the_place_says_node_number_uuid_and_pci_address() -> None:
+    (place,) = places_in(using([known(900, 5)]), UID, []).values()
+    assert place == GPUPlace(node="node-1", index=0, uuid="GPU-0", pci="0000:00:00.0")
+    assert str(place) == "GPU 0 of node node-1 (GPU-0, 0000:00:00.0)"
+
+
+def test_where_a_rank_was_is_remembered_when_its_gpu_tells_nothing_any_more() -> None:
+    places = RankPlaces()
+    places.read(UID, {"node-1": using([known(900, 5)])}, {})
+    places.read(UID, {"node-1": dataclasses.replace(report(), gpus=[gpu(0)])}, {})
+    assert places.places()[5].index == 0
+
+
+def test_a_rank_that_went_elsewhere_is_where_it_is_now() -> None:
+    places = RankPlaces()
+    places.read(UID, {"node-1": using([known(900, 5)])}, {})
+    places.read(UID, {"node-2": dataclasses.replace(using([], [known(17, 5)]), node="node-2")}, {})
+    assert (places.places()[5].node, places.places()[5].index) == ("node-2", 1)
