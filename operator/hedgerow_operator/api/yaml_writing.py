@@ -27,7 +27,7 @@ class _Representer(RoundTripRepresenter):
             style = None
         else:
             style = "|" if "\n" in text and _BLOCK.fullmatch(text) and not text.startswith(" ") else '"'
-        return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)  # type: ignore[no-any-return]
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
 _Representer.add_representer(str, _Representer.represent_text)
