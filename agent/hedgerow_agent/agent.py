@@ -35,6 +35,7 @@ from hedgerow_agent.ranks import Ranks
 from hedgerow_agent.reading import in_range
 
 HOST_SECONDS = 5.0
+_MOST_READS = 1000
 
 
 class Expected(Protocol):
@@ -83,11 +84,13 @@ class Agent:
         now = self._clock()
         self._list(now, wait_seconds)
         self._look(wait_seconds)
-        while records := self._kernel_log.records():
+        # Who waits gets all that is there; else what is left is read at the next look.
+        for _ in range(_MOST_READS if wait_seconds else 1):
+            records = self._kernel_log.records()
             for record in records:
                 self._hear(record, now)
-            if not wait_seconds:
-                break  # what is left is read at the next look
+            if not records:
+                break
         if now >= self._host_due:
             self._host_due = now + HOST_SECONDS
             self._look_around()

@@ -25,7 +25,7 @@ from hedgerow_agent.reading import Reading, read
 
 # A look at a healthy GPU takes some tens of milliseconds; values older than this say nothing of now.
 VALID_SECONDS = 10.0
-_ALIKE = ("pcie_link_width", "pcie_link_generation")
+_ALIKE = ("pcie_link_width", "pcie_link_generation", "nvlink_links_active", "power_limit_watts")
 
 
 class Gpu:

@@ -137,6 +137,9 @@ class NvmlDevice:
             shutdown_temperature_celsius=("nvmlDeviceGetTemperatureThreshold", _SHUTDOWN),
             highest_memory_temperature_celsius=("nvmlDeviceGetTemperatureThreshold", _MEMORY_HIGHEST),
         )
+        if "temperature_celsius" not in found:
+            # The call that later drivers have instead.
+            found |= self._each(1.0, temperature_celsius=("nvmlDeviceGetTemperatureV", 0))
         memory = self._calls.fields([_MEMORY_TEMPERATURE])[0]
         return found if memory is None else found | {"memory_temperature_celsius": memory}
 

@@ -82,6 +82,8 @@ NOT_SAID: dict[str, tuple[list[dict[str, Any]], float]] = {
     "links that are all down, as without a bridge": ([{"at": 0, "set": {"nvlink_links_active": 0}}], 20),
     "few replays": ([{**LATER, "set": {"pcie_replays": 5}}], 20),
     "a limit within what sites tune": ([{**LATER, "set": {"power_limit_watts": 450}}], 20),
+    "links that are never used": ([{"at": 0, "set": {"nvlink_links": 18}}], 20),
+    "a limit that all GPUs have": ([{**LATER, "set": {"power_limit_watts": 200}}], 20),
     "a busy GPU": ([{**LATER, "set": {"utilisation_percent": 100, "power_watts": 499}}], 100),
     "counters that begin anew": (
         [{"at": 0, "set": {"nvlink_recovery_errors": 7}}, {**LATER, "set": {"nvlink_recovery_errors": 0}}], 20),
@@ -104,7 +106,7 @@ def test_it_is_said_of(case: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("case", NOT_SAID)
 def test_nothing_is_said_of(case: str, tmp_path: Path) -> None:
     steps, seconds = NOT_SAID[case]
-    node = Node(tmp_path, story(1, *steps))
+    node = Node(tmp_path, story(2, *steps))
     node.looks(seconds)
     assert node.findings() == []
 
@@ -161,7 +163,7 @@ def test_one_broken_check_stops_no_other(tmp_path: Path, monkeypatch: pytest.Mon
 
     (kind,) = [type(check) for check in gpu_checks() if check.name == name]
     monkeypatch.setattr(kind, half, breaks)
-    others = {"power": {"mig_pending": 1}, "mig": {"power_limit_watts": 100}}
+    others = {"mig": {"retired_pages_pending": 1}}
     fault = others.get(name, {"mig_pending": 1})
     everything = {"remap_pending": 0, "remap_failed": 0, **fault}
     node = Node(tmp_path, {"gpus": [{"profile": "a100", "processes": [], "values": everything}]})

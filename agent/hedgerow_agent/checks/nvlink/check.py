@@ -27,10 +27,10 @@ class Nvlink:
         return has(reading, "nvlink_links_active")
 
     def judge(self, reading: Reading, now: float) -> list[Finding]:
-        """Links lost since some were seen (or missing among others), and recoveries lately."""
+        """Links that were up, or that others like it have, and recoveries lately; boards have links that nobody uses."""
         values, found = reading.values, []
         active = values["nvlink_links_active"]
-        self._most_active = max(self._most_active, active, values.get("nvlink_links", 0.0) if active else 0.0)
+        self._most_active = max(self._most_active, reading.best.get("nvlink_links_active", active))
         if active < self._most_active:
             words = f"{active:.0f} of {self._most_active:.0f} NVLinks are up"
             found.append(Finding(self.name, DEGRADED, NVLINK_DOWN, ACTION_INSPECT, words))
