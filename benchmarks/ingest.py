@@ -172,18 +172,18 @@ def main() -> None:
         print(run(kind, int(nodes), float(period), 3 * float(period) + 3)[0].line(kind, int(nodes)))
         return
     quick = arguments.quick
-    most = 1250 if quick else 12_500
+    most = 1000 if quick else 12_500
     print(f"calm: a report of every launcher and agent each {CALM_SECONDS:.0f} s")
     calm: Result | None = None
     for nodes in (most,) if quick else (10, 100, 1000, 5000, most):
-        calm, _after = run("real", nodes, CALM_SECONDS, (1.2 if quick else 4.0) * CALM_SECONDS)
+        calm, _after = run("real", nodes, CALM_SECONDS, (1.0 if quick else 4.0) * CALM_SECONDS)
         print(calm.line("calm", nodes), flush=True)
     assert calm is not None
     print(f"the highest rate with p99 below {AIM_P99_MILLIS:.0f} ms")
     best, bare = highest(quick)
     # In a storm each launcher has two connections for a moment.
-    nodes = 500 if quick else min(most, resource.getrlimit(resource.RLIMIT_NOFILE)[1] // 4)
-    _result, found = run("real", nodes, CALM_SECONDS, 3.0 if quick else 20.0, storm=4.5 if quick else 25.0)
+    nodes = 300 if quick else min(most, resource.getrlimit(resource.RLIMIT_NOFILE)[1] // 4)
+    _result, found = run("real", nodes, CALM_SECONDS, 2.5 if quick else 20.0, storm=4.0 if quick else 25.0)
     print(report_storm(found, nodes))
     figures = {
         "reportsPerSecondPerCore": round(best.per_core), "ratioToBareHandler": round(best.per_core / bare.per_core, 2),
@@ -201,11 +201,11 @@ def highest(quick: bool) -> tuple[Result, Result]:
     Where a busy machine lets it be in the aim at none, at the rate at which it was the best by processor time.
     """
     runs: list[tuple[Result, Result]] = []
-    nodes = 750 if quick else 1000
+    nodes = 600 if quick else 1000
     for rate in (4000,) if quick else (2000, 3000, 4000, 5000, 6000, 7000, 8000):
         pair = []
         for kind in ("real", "bare"):
-            result, _after = run(kind, nodes, 2 * nodes / rate, 3.5 if quick else 8.0)
+            result, _after = run(kind, nodes, 2 * nodes / rate, 3.0 if quick else 8.0)
             print(result.line(f"{kind}, {rate}/s", nodes), flush=True)
             pair.append(result)
         runs.append((pair[0], pair[1]))
