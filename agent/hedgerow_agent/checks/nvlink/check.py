@@ -27,7 +27,7 @@ class Nvlink:
         return has(reading, "nvlink_links_active")
 
     def judge(self, reading: Reading, now: float) -> list[Finding]:
-        """Links that were up, or that others like it have, and recoveries lately; boards have links that nobody uses."""
+        """Links that were up, or that others like it have, and recoveries lately; some boards never use all."""
         values, found = reading.values, []
         active = values["nvlink_links_active"]
         self._most_active = max(self._most_active, reading.best.get("nvlink_links_active", active))
