@@ -14,9 +14,8 @@ from hedgerow_operator.core.watching.signs import MOST_RANKS, Baseline, Sign
 # A launcher tells the median of its last 33 intervals: until a third of them are new, it says the same thing again.
 # An interval is a step, or many where lines come every so many steps, or in bursts.
 FRESH_INTERVALS, TOLD_INTERVALS = 11, 33
-# Such a median is steadier than a step, so that fewer will do: about 90 steps of the past, and 66 to compare. Pretended
-# jobs are wronged by these once in 75,000 steps or less; 5 errors, as for steps, would miss every third slow-down by
-# 30 % where steps spread by 30 %.
+# Such a median is steadier than a step, so that fewer will do: about 90 steps of the past, and 66 to compare. So many
+# errors, since overlap is counted: pretended jobs whose pace never changes are wronged once in 75,000 steps or less.
 REPORT_BY_REPORT = Sampling(warm_up=2, least_baseline=8, least_window=6, block=12, errors=3.5)
 # Communication is measured once a minute.
 MINUTE_BY_MINUTE = Sampling(warm_up=1, least_baseline=5, least_window=3, block=8)
