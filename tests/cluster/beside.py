@@ -57,9 +57,10 @@ def lost_nodes(
     operator: InstalledOperator,
     watch: AttemptWatch,
     unheard: Job,
+    kept_apart: object,
 ) -> Iterator["Future[Losses] | Future[dict[object, object]]"]:
     """Two nodes are lost under jobs; until that is over, other jobs keep to the third."""
-    del operator, watch, unheard  # must be there
+    del operator, watch, unheard, kept_apart  # must be there
     if not chosen(request, "test_nodes"):
         yield nothing()
         return

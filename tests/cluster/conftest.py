@@ -5,13 +5,27 @@ from collections.abc import Iterator
 import pytest
 
 from tests.cluster.beside import lives, lost_nodes
+from tests.cluster.cut_off_fixtures import kept_apart
 from tests.cluster.fault_fixtures import faulty
 from tests.cluster.operator_fixtures import chart, operator, place, pytorch, unheard, watch
 from tests.cluster.order import in_order
 from tests.cluster.testbed.cluster import Cluster
 from tests.cluster.testbed.errors import ClusterError
+from tests.cluster.torchrun_fixtures import torchrun_jobs
 
-__all__ = ["chart", "faulty", "lives", "lost_nodes", "operator", "place", "pytorch", "unheard", "watch"]
+__all__ = [
+    "chart",
+    "faulty",
+    "kept_apart",
+    "lives",
+    "lost_nodes",
+    "operator",
+    "place",
+    "pytorch",
+    "torchrun_jobs",
+    "unheard",
+    "watch",
+]
 
 
 @pytest.hookimpl(trylast=True)

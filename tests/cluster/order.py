@@ -21,11 +21,15 @@ BESIDE_LOST_NODES = (
     "test_faults",
     "test_troubles",
     "test_hindrances",
+    "test_check",
+    "test_images",
     "test_slow_rank",
     "test_unheard",
+    "test_cut_off",
     "test_nodes",
 )
-ORDER = (*BESIDE_KILLED_OPERATORS, *BESIDE_LOST_NODES, "test_quickstart")
+WITH_EVERY_NODE = ("test_quickstart", "test_pytorch", "test_torchrun")
+ORDER = (*BESIDE_KILLED_OPERATORS, *BESIDE_LOST_NODES, *WITH_EVERY_NODE)
 
 
 def in_order(items: list[pytest.Item]) -> list[pytest.Item]:

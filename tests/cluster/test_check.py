@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,18 @@ Findings = list[dict[str, str]]
 
 
 @pytest.fixture(scope="module")
-def home(cluster: Cluster, operator: InstalledOperator) -> Iterator[str]:
+def home(cluster: Cluster, operator: InstalledOperator, lost_nodes: "Future[object]") -> Iterator[str]:
     """A restricted namespace with the quickstart's code and storage."""
-    del operator  # runs
+    del operator, lost_nodes  # runs; goes on meanwhile
     with restricted_namespace(cluster) as namespace:
         yield namespace
+
+
+@pytest.fixture
+def empty(cluster: Cluster) -> Iterator[str]:
+    """A namespace with nothing in it; the lost nodes stay lost, unlike with the fixture `namespace`."""
+    with cluster.namespace() as name:
+        yield name
 
 
 def command(path: Path, *options: str) -> list[str]:
@@ -136,14 +144,12 @@ def test_pod_security_is_judged_by_the_server(cluster: Cluster, home: str, tmp_p
     assert "hostNetwork=true" in error
 
 
-def test_a_quota_that_has_room_for_one_of_two_workers_is_an_error(
-    cluster: Cluster, namespace: str, tmp_path: Path
-) -> None:
-    cluster.kubectl("-n", namespace, "create", "quota", "small", "--hard=pods=1,requests.cpu=1")
-    path = f"/api/v1/namespaces/{namespace}/resourcequotas/small"
+def test_a_quota_that_has_room_for_one_of_two_workers_is_an_error(cluster: Cluster, empty: str, tmp_path: Path) -> None:
+    cluster.kubectl("-n", empty, "create", "quota", "small", "--hard=pods=1,requests.cpu=1")
+    path = f"/api/v1/namespaces/{empty}/resourcequotas/small"
     wait_for("the quota to be counted", lambda: (cluster.api.get(path)["status"] or {}).get("used"), 30)
     job = quickstart("large")
-    _code, findings = check(cluster, write(tmp_path, job), "-n", namespace)
+    _code, findings = check(cluster, write(tmp_path, job), "-n", empty)
     assert any(
         "the quota small allows 1 of pods and has room for 1 of 2 workers now" in sentence
         for sentence in sentences(findings, "error")
@@ -233,12 +239,12 @@ def test_a_check_that_is_interrupted_leaves_no_pod(
 READ_BY_KUBECTL = {"yes": True, "Off": False, "1_000": 1000, "0b11": 3, "0o17": 15, "12:00:00": "12:00:00"}
 
 
-def test_what_is_said_about_kubectl_is_true(cluster: Cluster, namespace: str) -> None:
+def test_what_is_said_about_kubectl_is_true(cluster: Cluster, empty: str) -> None:
     for word, want in READ_BY_KUBECTL.items():
-        assert _by_kubectl(cluster, namespace, word) == want, word
+        assert _by_kubectl(cluster, empty, word) == want, word
     with pytest.raises(YAMLTextError, match="420 to kubectl"):
         list(read_documents("a: 0644"))
-    assert _by_kubectl(cluster, namespace, "0644") == 420
+    assert _by_kubectl(cluster, empty, "0644") == 420
 
 
 def _by_kubectl(cluster: Cluster, namespace: str, word: str) -> object:

@@ -1,6 +1,7 @@
 """Images without Python and pods of every kind: nothing of them is changed, and all are watched."""
 
 from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -8,16 +9,16 @@ import pytest
 
 from tests.cluster.scenario.jobs import Job
 from tests.cluster.scenario.manifests import Fields, as_text, merge
-from tests.cluster.scenario.operators import InstalledOperator
+from tests.cluster.scenario.operators import NODE, InstalledOperator
 from tests.cluster.scenario.ranks import AttemptWatch
 from tests.cluster.testbed.cluster import Cluster
 from tests.cluster.testbed.foreign import BARE_IMAGE, MUSL_IMAGE, PROGRAM, SCRATCH_IMAGE
 from tests.cluster.testbed.images import PYTHON_IMAGE
 
-NODE = "node2"
 STEPS = 60
 FIRST_EPHEMERAL_PORT = 32768
-SIZE = {"cpu": "200m", "memory": "128Mi"}
+ASKED_FOR = {"cpu": "20m", "memory": "128Mi"}
+LIMITS = {"cpu": "200m", "memory": "128Mi"}
 QUOTA = {"cpu": "1", "memory": "1Gi"}
 RESTRICTED = {"pod-security.kubernetes.io/enforce": "restricted"}
 HANG = {"name": "HANG_STEP", "value": "30"}
@@ -34,7 +35,7 @@ def training(name: str, image: str, *env: Fields, **pod: Any) -> Fields:
         "command": [PROGRAM],
         "env": [{"name": "STEPS", "value": str(STEPS)}, *env],
     }
-    template: Fields = {"spec": {"containers": [container]}}
+    template: Fields = {"spec": {"nodeSelector": {"kubernetes.io/hostname": NODE}, "containers": [container]}}
     merge(template["spec"], pod)
     spec = {
         "workers": 1,
@@ -53,7 +54,7 @@ def narrow(job: Fields) -> Fields:
     spec["securityContext"] = {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}}
     spec["imagePullSecrets"] = [{"name": "registry"}]
     (container,) = spec["containers"]
-    container["resources"] = {"requests": SIZE, "limits": SIZE}
+    container["resources"] = {"requests": ASKED_FOR, "limits": LIMITS}
     container["securityContext"] = {
         "allowPrivilegeEscalation": False,
         "capabilities": {"drop": ["ALL"]},
@@ -74,9 +75,11 @@ def accompanied() -> Fields:
 
 
 @pytest.fixture(scope="module")
-def jobs(cluster: Cluster, operator: InstalledOperator, watch: AttemptWatch) -> Iterator[Jobs]:
-    """All of them, applied at once."""
-    del operator, watch  # must be there
+def jobs(
+    cluster: Cluster, operator: InstalledOperator, watch: AttemptWatch, lost_nodes: "Future[object]"
+) -> Iterator[Jobs]:
+    """All of them, applied at once, on the node that stays."""
+    del operator, watch, lost_nodes  # must be there; goes on meanwhile
     with cluster.namespace("narrow") as limited, cluster.namespace("wide") as free:
         cluster.kubectl("-n", limited, "apply", "-f", "-", stdin=as_text(*limits()))
         cluster.kubectl("label", "namespace", limited, *(f"{name}={value}" for name, value in RESTRICTED.items()))
@@ -85,8 +88,7 @@ def jobs(cluster: Cluster, operator: InstalledOperator, watch: AttemptWatch) -> 
             narrow(training(name, image, *([HANG] if name == "scratch" else []))) for name, image in images.items()
         ]
         applied = [Job.apply(cluster, limited, job) for job in found]
-        on_the_node = {"hostNetwork": True, "nodeSelector": {"kubernetes.io/hostname": NODE}}
-        pair = [training(name, SCRATCH_IMAGE, **on_the_node) for name in ("left", "right")]
+        pair = [training(name, SCRATCH_IMAGE, hostNetwork=True) for name in ("left", "right")]
         applied += [Job.apply(cluster, free, job) for job in (accompanied(), *pair)]
         yield {job.name: job for job in applied}
 

@@ -7,7 +7,7 @@ from tests.cluster.testbed import hedgerow, processes
 from tests.cluster.testbed.cluster import Cluster
 
 NODE = "node1"
-COMPONENT = "app.kubernetes.io/name=hedgerow"
+COMPONENT = "app.kubernetes.io/component=operator"
 
 
 class InstalledOperator:
