@@ -149,6 +149,18 @@ async def test_a_launcher_that_was_killed_is_a_failed_worker_and_is_not_started_
     assert (await world.placement()).workers[1].phase == WORKER_FAILED
 
 
+async def test_a_launcher_that_cannot_start_is_quoted(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Whatever the launcher is, it is no Python archive: the interpreter itself says so.
+    (broken := world.paths.root / "hedgerow-broken.pyz").write_text("no launcher\n")
+    monkeypatch.setattr(world.runtime, "_archive", broken)
+    await world.runtime.create(world.job, 1, ())
+    await until(lambda: members(world.job.metadata.uid) == [])
+    worker = (await world.placement()).workers[0]
+    assert (worker.phase, worker.exit_code) == (WORKER_FAILED, 1)
+    assert "SyntaxError" in worker.last_words
+    assert "\n" not in worker.last_words
+
+
 async def test_a_placement_whose_processes_are_all_dead_stays_until_it_is_removed(world: World) -> None:
     await world.runtime.create(world.job, 1, ())
     await world.runtime.kill(world.job)

@@ -34,6 +34,8 @@ LAUNCHER = (
     "--",
 )
 TOKEN_SECONDS = 3600
+# A container that fails without a message of its own then has the end of its output as its message.
+_LAST_OUTPUT = {"terminationMessagePolicy": "FallbackToLogsOnError"}
 # Fixed, so that the container is not root even where the pod's own security context says root.
 USER_ID = 65532
 
@@ -65,6 +67,7 @@ def init_container(injection: Injection) -> dict[str, Any]:
         "imagePullPolicy": injection.pull_policy,
         "command": ["cp", "-R", f"{LAUNCHER_IN_IMAGE}/.", AGENT_DIRECTORY],
         "resources": {"requests": dict(size), "limits": dict(size)},
+        **_LAST_OUTPUT,
         "securityContext": {
             "allowPrivilegeEscalation": False,
             "capabilities": {"drop": ["ALL"]},
@@ -95,6 +98,7 @@ def wrap(container: dict[str, Any], environment: list[dict[str, Any]]) -> dict[s
         {"name": TOKEN_VOLUME, "mountPath": TOKEN_DIRECTORY, "readOnly": True},
     ]
     return {
+        **_LAST_OUTPUT,
         **container,
         "command": [*LAUNCHER, *container["command"]],
         "env": [*environment, *(_out_of_our_way(entry) for entry in container.get("env") or [])],

@@ -25,6 +25,7 @@ class WorkerSeen(Struct, frozen=True, kw_only=True):
     node_silent: its node cannot be asked (kubelet silent). node_gone: the node object is deleted or it is out of
     service, so nothing can run there. waiting: why the container does not start (ImagePullBackOff …).
     running_seconds: since its container started. exit_code, exit_reason: of the wrapped container (OOMKilled …).
+    last_words: the end of what a worker that failed has printed, one line.
     beside: the wrapped container has ended, and others of its pod still run.
     """
 
@@ -43,6 +44,7 @@ class WorkerSeen(Struct, frozen=True, kw_only=True):
     running_seconds: float | None = None
     exit_code: int | None = None
     exit_reason: str = ""
+    last_words: str = ""
     beside: bool = False
 
 

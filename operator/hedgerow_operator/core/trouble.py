@@ -165,9 +165,10 @@ def _name(worker: WorkerSeen) -> str:
 def _failed_worker(worker: WorkerSeen, name: str, ranks: tuple[int, ...]) -> Trouble:
     how = worker.exit_reason or "no reason given"
     code = "" if worker.exit_code is None else f", exit code {worker.exit_code}"
+    said = f"; it said last: {worker.last_words}" if worker.last_words else ""
     return Trouble(
         reason=reasons.WORKER_LOST,
-        message=f"{name} ended: {how}{code}",
+        message=f"{name} ended: {how}{code}{said}",
         ranks=ranks,
         node=worker.node,
         fault=OUT_OF_MEMORY if worker.exit_reason == OUT_OF_MEMORY else None,

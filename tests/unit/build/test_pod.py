@@ -203,3 +203,15 @@ def test_our_container_does_not_change_the_quality_of_service_of_the_pod() -> No
 def test_our_container_asks_for_storage_where_that_is_wanted() -> None:
     container = init_container(structs.replace(INJECTION, ephemeral_storage="64Mi"))
     assert container["resources"]["limits"]["ephemeral-storage"] == "64Mi"
+
+
+def test_a_container_that_fails_has_the_end_of_its_output_as_its_message() -> None:
+    spec = built(plain_template())["spec"]
+    assert spec["initContainers"][0]["terminationMessagePolicy"] == "FallbackToLogsOnError"
+    assert spec["containers"][0]["terminationMessagePolicy"] == "FallbackToLogsOnError"
+
+
+def test_a_policy_for_termination_messages_that_the_user_chose_is_kept() -> None:
+    template = plain_template()
+    template["spec"]["containers"][0]["terminationMessagePolicy"] = "File"
+    assert built(template)["spec"]["containers"][0]["terminationMessagePolicy"] == "File"

@@ -58,6 +58,13 @@ WORKERS: dict[str, tuple[Gang, str | None, dict[str, Any]]] = {
     "a worker that has failed": (
         gang_of(worker={"phase": WORKER_FAILED, "exit_reason": "Error", "exit_code": 3}), reasons.WORKER_LOST,
         {"counted": True, "node": "node2", "message": "worker 1 (demo-1-1) ended: Error, exit code 3"}),
+    "a worker whose launcher could not start: what it said last": (
+        gang_of(worker={"phase": WORKER_FAILED, "exit_reason": "Error", "exit_code": 1, "last_words": "no such file"}),
+        reasons.WORKER_LOST,
+        {"message": "worker 1 (demo-1-1) ended: Error, exit code 1; it said last: no such file"}),
+    "a worker that ran out of memory while it printed": (
+        gang_of(worker={"phase": WORKER_FAILED, "exit_reason": "OOMKilled", "last_words": "step 5"}),
+        reasons.WORKER_LOST, {"fault": "OOMKilled"}),
     "a worker that ran out of memory": (
         gang_of(worker={"phase": WORKER_FAILED, "exit_reason": "OOMKilled"}), reasons.WORKER_LOST,
         {"fault": "OOMKilled", "ranks": (1,)}),

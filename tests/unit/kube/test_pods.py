@@ -92,6 +92,32 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         pod({"phase": "Running", "containerStatuses": [container(RUNNING, "logs"), container(RUNNING)]}),
         {"phase": "Running", "beside": False},
     ),
+    "a launcher that cannot start: the end of its output, in one line": (
+        pod(
+            {
+                "phase": "Failed",
+                "containerStatuses": [
+                    container({"terminated": {"exitCode": 1, "reason": "Error", "message": "a\n\nloader:\n no file\n"}})
+                ],
+            }
+        ),
+        {"phase": "Failed", "exit_code": 1, "exit_reason": "Error", "last_words": "loader: | no file"},
+    ),
+    "what a container that ended well has printed is nobody's concern": (
+        pod({"phase": "Running", "containerStatuses": [container({"terminated": {"exitCode": 0, "message": "bye"}})]}),
+        {"phase": "Succeeded", "last_words": ""},
+    ),
+    "an init container has failed, and says why": (
+        pod(
+            {
+                "phase": "Failed",
+                "initContainerStatuses": [
+                    container({"terminated": {"exitCode": 1, "reason": "Error", "message": "cp: no space"}}, "fetch")
+                ],
+            }
+        ),
+        {"exit_reason": "init container fetch ended with exit code 1 (Error); it said last: cp: no space"},
+    ),
     "killed for its memory": (
         pod(
             {

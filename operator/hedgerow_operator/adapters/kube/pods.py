@@ -7,6 +7,7 @@ from typing import Any
 from hedgerow_operator.adapters.kube.nodes import NodeFacts
 from hedgerow_operator.api.labels import LABEL_WORKER_INDEX
 from hedgerow_operator.api.times import parse_time
+from hedgerow_operator.core.last_words import last_words
 from hedgerow_operator.core.seen import (
     WORKER_FAILED,
     WORKER_PENDING,
@@ -48,6 +49,7 @@ def worker_seen(pod: Fields, wrapped: str, node: NodeFacts, now: float) -> Worke
         running_seconds=_running_seconds(state, now),
         exit_code=ended.get("exitCode"),
         exit_reason=_exit_reason(ended, status) if phase == WORKER_FAILED else "",
+        last_words=last_words(ended.get("message") or "") if phase == WORKER_FAILED else "",
         beside=bool(ended) and any("running" in (entry.get("state") or {}) for entry in _containers(status)),
     )
 
@@ -115,5 +117,7 @@ def _exit_reason(ended: Fields, status: Fields) -> str:
         stopped = (entry.get("state") or {}).get("terminated") or {}
         if stopped.get("exitCode"):
             reason = stopped.get("reason") or "Error"
-            return f"init container {entry.get('name')} ended with exit code {stopped['exitCode']} ({reason})"
+            said = last_words(stopped.get("message") or "")
+            how = f"init container {entry.get('name')} ended with exit code {stopped['exitCode']} ({reason})"
+            return f"{how}; it said last: {said}" if said else how
     return ": ".join(word for word in (status.get("reason"), status.get("message")) if word)

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from hedgerow.regular_file import open_regular
+from hedgerow_operator.core.last_words import TAIL_BYTES
 
 # What a small file of ours holds at most.
 _WORD_BYTES = 4096
@@ -46,6 +47,16 @@ def read_word(path: Path) -> str:
     except OSError:
         return ""
     return text if text.isascii() and text.isprintable() and " " not in text else ""
+
+
+def read_end(path: Path) -> str:
+    """The last TAIL_BYTES of a file that anything may have happened to, as text; empty when there is none."""
+    try:
+        with open_regular(str(path)) as file:
+            file.seek(max(0, file.size - TAIL_BYTES))
+            return file.read(TAIL_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 def _sync_directory(path: Path) -> None:

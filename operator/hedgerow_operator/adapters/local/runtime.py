@@ -7,6 +7,7 @@ between starting and recording one never starts it twice.
 import asyncio
 import contextlib
 import errno
+import functools
 import os
 import signal
 import time
@@ -19,7 +20,7 @@ import msgspec
 from hedgerow_operator.adapters.local.archive import ensure_archive
 from hedgerow_operator.adapters.local.errors import StateError
 from hedgerow_operator.adapters.local.file_jobs import key_of
-from hedgerow_operator.adapters.local.files import read_word
+from hedgerow_operator.adapters.local.files import read_end, read_word
 from hedgerow_operator.adapters.local.healing import Healing
 from hedgerow_operator.adapters.local.launch import SHELL, checkpoint_directory, command_line, launcher_environment
 from hedgerow_operator.adapters.local.paths import StatePaths
@@ -172,7 +173,9 @@ class LocalRuntime:
             alive |= started
         self._watch_all(job, record)
         codes = self._exit_codes(job, record)
-        return placement_seen(record, alive, codes, self._clock(), self._healing.ended(record))
+        logs = functools.partial(self._paths.log, key_of(job), record.attempt)
+        ended = self._healing.ended(record)
+        return placement_seen(record, alive, codes, self._clock(), ended, lambda worker: read_end(logs(worker)))
 
     def _tell(self, job: TrainingJob, attempt: int, found: Iterable[Member]) -> None:
         """Ask the launchers to end their ranks and themselves, each once: a second request means without grace."""

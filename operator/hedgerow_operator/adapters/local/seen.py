@@ -1,10 +1,11 @@
 """What a placement of local processes looks like to the decisions. Pure."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from types import MappingProxyType
 
 from hedgerow_operator.adapters.local.launch import LOOPBACK
 from hedgerow_operator.adapters.local.records import Record
+from hedgerow_operator.core.last_words import last_words
 from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_RUNNING, WORKER_SUCCEEDED, PlacementSeen, WorkerSeen
 
 _NOTHING: Mapping[int, str] = MappingProxyType({})
@@ -12,14 +13,20 @@ _SIGNALLED = 128  # POSIX shells: exit code of a process that a signal ended is 
 
 
 def placement_seen(
-    record: Record, alive: Set[int], exit_codes: Mapping[int, int], now: float, ended: Mapping[int, str] = _NOTHING
+    record: Record,
+    alive: Set[int],
+    exit_codes: Mapping[int, int],
+    now: float,
+    ended: Mapping[int, str] = _NOTHING,
+    output: Callable[[int], str] = lambda worker: "",
 ) -> PlacementSeen:
     """alive: workers of which any process lives. exit_codes: of launchers that have ended. now: wall time.
-    ended: why we ended the launcher of a worker ourselves.
+    ended: why we ended the launcher of a worker ourselves. output: the end of what a worker has printed; asked only
+    for workers that failed.
     """
     age = max(0.0, now - record.created)
     workers = tuple(
-        _worker(record, index, index in alive, exit_codes.get(index), age, ended.get(index, ""))
+        _worker(record, index, index in alive, exit_codes.get(index), age, ended.get(index, ""), output)
         for index in range(record.workers)
     )
     phases = {worker.phase for worker in workers}
@@ -29,7 +36,9 @@ def placement_seen(
     )
 
 
-def _worker(record: Record, index: int, alive: bool, code: int | None, age: float, why: str) -> WorkerSeen:
+def _worker(
+    record: Record, index: int, alive: bool, code: int | None, age: float, why: str, output: Callable[[int], str]
+) -> WorkerSeen:
     phase = WORKER_RUNNING if alive else WORKER_SUCCEEDED if code == 0 else WORKER_FAILED
     # No node: there is no other machine to go to, so this one must never be avoided.
     return WorkerSeen(
@@ -41,6 +50,7 @@ def _worker(record: Record, index: int, alive: bool, code: int | None, age: floa
         running_seconds=age if alive else None,
         exit_code=None if alive else code,
         exit_reason=(why or _reason(code)) if phase == WORKER_FAILED else "",
+        last_words=last_words(output(index)) if phase == WORKER_FAILED and not why else "",
     )
 
 
