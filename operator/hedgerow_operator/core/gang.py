@@ -122,7 +122,7 @@ class Gang(Struct, frozen=True, kw_only=True, dict=True):
     ranks: ranks of the current attempt from fresh launchers, by global rank. placement: None when it is not there.
     listened: for so long (listening_seconds) that the silence of a launcher means something. strays: attempts of other
     placements whose launchers were just heard with ranks alive, whatever the place where they ran shows. resumed: the
-    step that the attempt went on from.
+    step that the attempt went on from. quiet: as in Seen.
     """
 
     workers: int
@@ -136,6 +136,7 @@ class Gang(Struct, frozen=True, kw_only=True, dict=True):
     listening_seconds: float = 0.0
     strays: tuple[int, ...] = ()
     resumed: int = 0
+    quiet: Mapping[int, str] = {}
 
     @cached_property
     def sums(self) -> RankSums:
@@ -263,6 +264,7 @@ def gather(job: TrainingJob, seen: Seen) -> Gang:
         listening_seconds=seen.listening_seconds,
         strays=_strays(seen, status.placement, STRAY_SECONDS + job.spec.grace_seconds),
         resumed=status.resume_step or 0,
+        quiet=seen.quiet,
     )
 
 

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from hedgerow.wire import Report
 from hedgerow.wire_agent import AgentReport
+from hedgerow_operator.api import reasons
 from hedgerow_operator.core.nodes.places import GPUPlace
 from hedgerow_operator.core.rank_sums import RankSums
 from hedgerow_operator.core.watching.signs import Signs
@@ -84,7 +85,10 @@ class Seen(Struct, frozen=True, kw_only=True):
     stage_seconds: how long this operator has known the job in its stage, on a monotonic clock: what must not end early
     goes by this, since the time of day may jump.
     sick: newest reports of the agents that found something fatal, by node. quarantined: nodes that new attempts avoid,
-    and why in a word. places: the GPU of each rank, as far as it was ever told.
+    and why in a word. places: the GPU of each rank, as far as it was ever told. quiet: ranks that
+    have not progressed for a moment and whose GPU does far less than while they trained, and what, as the end of a
+    sentence.
+    signals: what others say against nodes, of any of them, as the end of a sentence.
     fences_by_time: False where the runtime can always see whether processes live (local).
     """
 
@@ -96,4 +100,11 @@ class Seen(Struct, frozen=True, kw_only=True):
     sick: Mapping[str, AgentReport] = {}
     quarantined: Mapping[str, str] = {}
     places: Mapping[int, GPUPlace] = {}
+    quiet: Mapping[int, str] = {}
+    signals: Mapping[str, str] = {}
     fences_by_time: bool = True
+
+    @property
+    def avoided(self) -> Mapping[str, str]:
+        """The nodes that new attempts of this job avoid besides those of its status, and why in a word."""
+        return {**dict.fromkeys(self.signals, reasons.NODE_SIGNAL), **self.quarantined}

@@ -25,6 +25,7 @@ UNMEASURED_FACTOR = 3.0
 ALONE_FACTOR = 5.0
 ALONE_STEPS = 2
 MOST_CLASSED = 64
+MOST_GPUS = 4
 
 _BY_PHASE = {PHASE_INIT: reasons.STARTUP_TIMEOUT, PHASE_ENDING: reasons.ENDING_TIMEOUT}
 
@@ -204,20 +205,32 @@ def _all_still(
     factor: float = UNMEASURED_FACTOR,
 ) -> Verdict:
     """Every live rank is overdue: a stall if none of them shows work."""
-    if gang.sums.frozen:
-        return _stalled(live, deadlines, culprit)
-    if gang.sums.stopped:
-        return _stalled(live, deadlines, culprit)
+    if gang.sums.frozen or gang.sums.stopped:
+        return _with_gpus(_stalled(live, deadlines, culprit), gang)
     if gang.sums.at_work:
         return _suspect(live, deadlines, f"{_work(live, gang.sums.at_work)}, so nothing is done")
-    kinds = [_computing(rank, deadlines) for rank in live]
+    kinds = [_by_gpu(_computing(rank, deadlines), rank, gang) for rank in live]
     active, unknown = _of(live, kinds, Computing.ACTIVE), _of(live, kinds, Computing.UNKNOWN)
     if active:
         return _suspect(live, deadlines, f"{_work(live, active)}, so nothing is done")
     # Lines that come in bursts may be held back for any time: silence between them is never enough.
     if unknown and not all(_overdue(rank, deadlines, factor) and not rank.progress.bursty for rank in live):
         return _suspect(live, deadlines, _untold(unknown, live, factor))
-    return _stalled(live, deadlines, culprit, UNMEASURED_FACTOR if unknown else 1.0)
+    return _with_gpus(_stalled(live, deadlines, culprit, UNMEASURED_FACTOR if unknown else 1.0), gang)
+
+
+def _by_gpu(seen: Computing, rank: RankView, gang: Gang) -> Computing:
+    """A GPU that does far less than while its rank trained tells where the process tells nothing."""
+    return Computing.FROZEN if seen is Computing.UNKNOWN and rank.rank in gang.quiet else seen
+
+
+def _with_gpus(verdict: Verdict, gang: Gang) -> Verdict:
+    """The verdict with what the GPUs of the guilty ranks show; where nobody is named, those of all."""
+    numbers = [number for number in verdict.ranks or sorted(gang.quiet) if number in gang.quiet][:MOST_GPUS]
+    if not numbers:
+        return verdict
+    evidence = (*verdict.evidence, *(f"the GPU of rank {number} {gang.quiet[number]}" for number in numbers))
+    return structs.replace(verdict, evidence=evidence, message="; ".join(evidence))
 
 
 def _of(live: Sequence[RankView], kinds: Sequence[Computing], wanted: Computing) -> list[int]:

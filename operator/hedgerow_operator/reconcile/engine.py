@@ -10,7 +10,7 @@ from hedgerow.wire import Report
 from hedgerow_operator.api.labels import ANNOTATION_LEARNED_DURATIONS, ANNOTATION_LEARNED_PACE
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.decide import decide, refused
-from hedgerow_operator.core.nodes.places import RankPlaces
+from hedgerow_operator.core.nodes.on_gpus import RanksOnGPUs
 from hedgerow_operator.core.plan import Action, CreatePlacement, Plan, RemovePlacement
 from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_SUCCEEDED, PlacementSeen, Seen
 from hedgerow_operator.core.summary import worth_writing_now
@@ -24,6 +24,7 @@ from hedgerow_operator.reconcile.ports import (
     Metrics,
     Refused,
     Runtime,
+    Signals,
     Unreachable,
 )
 from hedgerow_operator.reconcile.queue import WorkQueue
@@ -62,6 +63,7 @@ class Reconciler:
         metrics: Metrics,
         stopwatch: Callable[[], float] = monotonic,
         machines: Machines | None = None,
+        signals: Signals | None = None,
     ) -> None:
         self._jobs = jobs
         self._runtime_for = runtime_for
@@ -71,12 +73,13 @@ class Reconciler:
         self._metrics = metrics
         self._stopwatch = stopwatch
         self._machines = machines
+        self._signals = signals
         self._uids: dict[JobKey, str] = {}
         self._states: dict[JobKey, str] = {}
         self._written: dict[JobKey, float] = {}
         self._watches: dict[str, JobWatch] = {}
         self._stages = StageClock()
-        self._places: dict[str, RankPlaces] = {}
+        self._on_gpus: dict[str, RanksOnGPUs] = {}
         # Called at the end of each pass with the job as it was decided, written or not.
         self.on_decided: Callable[[TrainingJob], None] = lambda job: None
 
@@ -127,8 +130,12 @@ class Reconciler:
         return await self._write(key, job, plan)
 
     async def _see(self, job: TrainingJob, runtime: Runtime) -> Seen:
+        signals: Mapping[str, str] = {}
+        placements: tuple[PlacementSeen, ...] | None
         try:
             placements = await runtime.placements(job)
+            if self._signals is not None and job.spec.health.node_signals:
+                signals = await self._signals.against(job.spec.health.node_signals)
         except Unreachable:
             placements = None
         for placement in placements or ():
@@ -142,6 +149,7 @@ class Reconciler:
             signs=self._watches[job.metadata.uid].signs(self._clock()),
             stage_seconds=self._stages.seconds(job.metadata.uid, job.status, self._stopwatch()),
             fences_by_time=runtime.fences_by_time,
+            signals=signals,
             **self._look_at_machines(job, placements or ()),
         )
 
@@ -151,16 +159,14 @@ class Reconciler:
             return {}
         uid = job.metadata.uid
         nodes = {worker.node for placement in placements for worker in placement.workers if worker.node}
-        places = self._places.setdefault(uid, RankPlaces())
+        ranks = self._on_gpus.setdefault(uid, RanksOnGPUs())
         if agents := self._machines.reports(nodes):
-            launchers: dict[str, list[Report]] = {}
-            for heard in self._hub.heard(uid):
-                launchers.setdefault(heard.report.node, []).append(heard.report)
-            places.read(uid, agents, launchers)
+            ranks.read(uid, agents, [heard.report for heard in self._hub.heard(uid)])
         return {
             "sick": self._machines.sick(nodes),
             "quarantined": self._machines.quarantined(),
-            "places": places.places(),
+            "places": ranks.places,
+            "quiet": ranks.quiet,
         }
 
     async def _act(self, job: TrainingJob, runtime: Runtime, plan: Plan) -> None:
@@ -224,7 +230,7 @@ class Reconciler:
             self._hub.forget(uid)
             self._watches.pop(uid, None)
             self._stages.forget(uid)
-            self._places.pop(uid, None)
+            self._on_gpus.pop(uid, None)
         self._written.pop(key, None)
         if self._states.pop(key, None) is not None:
             self._metrics.jobs_by_state(self._by_state())

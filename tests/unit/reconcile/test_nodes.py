@@ -212,3 +212,19 @@ async def test_jobs_get_no_report_of_a_silent_agent() -> None:
     assert set(scene.reconciler.reports(["node-1", "node-2"])) == {"node-1"}
     scene.now += RULES.silent_seconds + 1
     assert scene.reconciler.reports(["node-1"]) == {}
+
+
+async def test_agents_that_fall_silent_together_are_not_called_unreachable_one_after_the_other() -> None:
+    scene = Scene()
+    names = ("node-1", "node-2", "node-3")
+    for name in names:
+        scene.hear(node=name)
+        await scene.look(name=name)
+    scene.now += 4.0
+    scene.hear(node="node-2")
+    for _ in range(40):
+        scene.now += 1.0
+        scene.hear(node="node-3")
+        for name in names:
+            await scene.look(name=name)
+    assert [scene.state(name) for name in names] == ["NotMeasured", "NotMeasured", "Healthy"]

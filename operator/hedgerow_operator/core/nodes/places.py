@@ -1,6 +1,6 @@
 """Which rank is on which GPU: by the job and rank that a GPU's process was started for, else by its process id."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from msgspec import Struct
 
@@ -54,22 +54,3 @@ def _by_process(
 
 def _numbers(process: GpuProcess) -> tuple[int | None, ...]:
     return (process.container_pid,) if process.container_pid is not None else (process.pid,)
-
-
-class RankPlaces:
-    """Where the ranks of one job were last seen: a GPU that is lost does not tell any more who used it."""
-
-    def __init__(self) -> None:
-        self._read: dict[str, AgentReport] = {}
-        self._places: dict[int, GPUPlace] = {}
-
-    def read(self, job: str, agents: Mapping[str, AgentReport], launchers: Mapping[str, list[Report]]) -> None:
-        """Take in what is new. agents: newest report by node; launchers: newest reports of those on each node."""
-        for node, report in agents.items():
-            if self._read.get(node) is not report:
-                self._places.update(places_in(report, job, launchers.get(node, ())))
-        self._read = dict(agents)
-
-    def places(self) -> Mapping[int, GPUPlace]:
-        """By global number of the rank. A rank that went elsewhere since has a place on another node than its own."""
-        return self._places

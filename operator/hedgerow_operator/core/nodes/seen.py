@@ -15,6 +15,9 @@ QUARANTINE_SECONDS = 600.0
 EXPIRY_SECONDS = 86400.0
 # With so many of the agents silent at once it is the way to us that is broken, or we are.
 OUR_FAULT_SHARE = 0.5
+# Agents that fall silent together were last heard at different moments: when the first of them counts as silent, those
+# that have been missed for so much of that time are about to.
+ABOUT_SHARE = 0.5
 
 
 class NodeRules(Struct, frozen=True, kw_only=True):
@@ -51,5 +54,5 @@ def many_silent(ages: Iterable[float | None], silent_seconds: float) -> str:
     """How many of these agents (seconds since each was heard, None: never) are silent, as "5 of 9"; empty: too few to
     blame anything that they share."""
     known = list(ages)
-    silent = sum(age is None or age > silent_seconds for age in known)
+    silent = sum(age is None or age > ABOUT_SHARE * silent_seconds for age in known)
     return f"{silent} of {len(known)}" if silent and silent >= OUR_FAULT_SHARE * len(known) else ""

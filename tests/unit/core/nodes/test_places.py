@@ -8,7 +8,8 @@ import pytest
 
 from hedgerow import wire
 from hedgerow.wire_agent import AgentReport, GpuProcess
-from hedgerow_operator.core.nodes.places import GPUPlace, RankPlaces, places_in
+from hedgerow_operator.core.nodes.on_gpus import RanksOnGPUs
+from hedgerow_operator.core.nodes.places import GPUPlace, places_in
 from tests.unit.core.builders import UID, make_rank, make_report
 from tests.unit.core.nodes.builders import gpu, report
 
@@ -57,14 +58,14 @@ def test_the_place_says_node_number_uuid_and_pci_address() -> None:
 
 
 def test_where_a_rank_was_is_remembered_when_its_gpu_tells_nothing_any_more() -> None:
-    places = RankPlaces()
-    places.read(UID, {"node-1": using([known(900, 5)])}, {})
-    places.read(UID, {"node-1": dataclasses.replace(report(), gpus=[gpu(0)])}, {})
-    assert places.places()[5].index == 0
+    places = RanksOnGPUs()
+    places.read(UID, {"node-1": using([known(900, 5)])}, [])
+    places.read(UID, {"node-1": dataclasses.replace(report(), gpus=[gpu(0)])}, [])
+    assert places.places[5].index == 0
 
 
 def test_a_rank_that_went_elsewhere_is_where_it_is_now() -> None:
-    places = RankPlaces()
-    places.read(UID, {"node-1": using([known(900, 5)])}, {})
-    places.read(UID, {"node-2": dataclasses.replace(using([], [known(17, 5)]), node="node-2")}, {})
-    assert (places.places()[5].node, places.places()[5].index) == ("node-2", 1)
+    places = RanksOnGPUs()
+    places.read(UID, {"node-1": using([known(900, 5)])}, [])
+    places.read(UID, {"node-2": dataclasses.replace(using([], [known(17, 5)]), node="node-2")}, [])
+    assert (places.places[5].node, places.places[5].index) == ("node-2", 1)
