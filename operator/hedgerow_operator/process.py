@@ -93,6 +93,7 @@ class Operator:
             clock=time.time,
             metrics=self.metrics,
             machines=self.gpu_nodes,
+            signals=self.nodes.signals,
         )
         self.queue = WorkQueue(self.health.watching(engine.reconcile), on_error=_report_fault)
         connect(self.hub, engine, self.queue)

@@ -72,7 +72,7 @@ RIGHTS = (
         group="",
         resource="nodes",
         verbs=("get", "list", "watch"),
-        why="knows whether a silent worker's node is silent too, or gone",
+        why="knows whether a silent worker's node is silent too, or gone, and what health.nodeSignals asks of nodes",
     ),
     Right(
         scope="cluster",

@@ -99,3 +99,6 @@ AGENT_HEARD = "AgentHeard"
 AGENT_SILENT = "AgentSilent"
 AGENTS_SILENT = "AgentsSilent"
 NOT_QUARANTINED = "NotQuarantined"
+
+# What a node is avoided for because others speak against it.
+NODE_SIGNAL = "NodeSignal"

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from hedgerow_operator.api.model import StrictModel
+from hedgerow_operator.api.node_signals import MAX_SIGNALS, NodeSignalSpec
 
 WEEK_SECONDS = 7 * 24 * 3600
 MAX_PHASES = 32
@@ -81,6 +82,14 @@ class HealthSpec(StrictModel, frozen=True, kw_only=True):
     slowdown: Annotated[SlowdownSpec, Meta(description="When the job counts as slow.")] = SlowdownSpec()
     phases: Annotated[
         tuple[PhaseSpec, ...], Meta(description="Phases with a deadline of their own.", max_length=MAX_PHASES)
+    ] = ()
+    node_signals: Annotated[
+        tuple[NodeSignalSpec, ...],
+        Meta(
+            description="What others say of nodes: new attempts avoid a node of which one is said, and it is evidence "
+            "where a rank on such a node stands still or ends. With kubernetes only.",
+            max_length=MAX_SIGNALS,
+        ),
     ] = ()
 
 

@@ -7,6 +7,7 @@ import re
 from hedgerow_operator.api.alerts import FORMS, WHEN_PATTERN, is_when
 from hedgerow_operator.api.command_rules import COMMAND_RULES, CommandRule
 from hedgerow_operator.api.labels import MAX_JOB_NAME_LENGTH
+from hedgerow_operator.api.node_signals import is_one_form
 from hedgerow_operator.api.rule import Rule
 from hedgerow_operator.api.spec import MAX_RANKS, LocalSpec, TrainingJobSpec
 from hedgerow_operator.api.training_job import TrainingJob
@@ -46,6 +47,14 @@ def _backoff_in_order(spec: TrainingJobSpec) -> bool:
 
 def _phases_differ(spec: TrainingJobSpec) -> bool:
     return len({phase.name for phase in spec.health.phases}) == len(spec.health.phases)
+
+
+def _signals_have_nodes(spec: TrainingJobSpec) -> bool:
+    return not spec.health.node_signals or spec.kubernetes is not None
+
+
+def _signals_have_one_form(spec: TrainingJobSpec) -> bool:
+    return all(is_one_form(signal) for signal in spec.health.node_signals)
 
 
 def _alerts_differ(spec: TrainingJobSpec) -> bool:
@@ -146,6 +155,23 @@ SPEC_RULES = (
         " || self.health.phases.all(one, self.health.phases.exists_one(other, other.name == one.name))",
         message="a phase is listed twice; merge the entries that have the same name",
         holds=_phases_differ,
+    ),
+    Rule(
+        at="spec",
+        field="health.nodeSignals",
+        cel="!has(self.health.nodeSignals) || size(self.health.nodeSignals) == 0 || has(self.kubernetes)",
+        message="only a cluster has nodes of which others say something; take nodeSignals out, or write kubernetes",
+        holds=_signals_have_nodes,
+    ),
+    Rule(
+        at="spec",
+        field="health.nodeSignals",
+        cel="!has(self.health.nodeSignals) || self.health.nodeSignals.all(one, [has(one.preset), "
+        "has(one.conditionType), has(one.taintKey), has(one.label)].filter(form, form).size() == 1 "
+        "&& (!has(one.status) || has(one.conditionType)))",
+        message="write exactly one of preset, conditionType, taintKey and label in each signal, and status only beside "
+        "conditionType",
+        holds=_signals_have_one_form,
     ),
     Rule(
         at="spec",

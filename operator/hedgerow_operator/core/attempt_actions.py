@@ -113,7 +113,7 @@ def _start(context: Context) -> Command | None:
 def _avoided(context: Context) -> tuple[str, ...]:
     """Nodes that this job avoids, then those that every job does."""
     own = tuple(entry.name for entry in unexpired(context.status.excluded_nodes, context.now))
-    return (*own, *sorted(set(context.seen.quarantined) - set(own)))
+    return (*own, *sorted(set(context.seen.avoided) - set(own)))
 
 
 def _may_place(context: Context) -> bool:

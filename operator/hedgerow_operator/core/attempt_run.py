@@ -41,7 +41,7 @@ def running(context: Context) -> Step:
     if trouble and not trouble.settled:
         return step.then(look_again=EXIT_SETTLE_SECONDS / 4)
     if trouble:
-        trouble = behind(context.blames, trouble)
+        trouble = behind((*context.blames, *context.marks), trouble)
         return _act(context, step, trouble, incident_of(context, trouble))
     return _watch(context, step)
 
@@ -52,7 +52,10 @@ def _watch(context: Context, step: Step) -> Step:
     It is told as soon as there are two evidences. Without a decisive one nothing is done until waiting has cost as much
     as a restart would.
     """
-    failed = standing(context.blames, context.early_limits, context.deadlines)
+    failed = standing(context.blames, context.early_limits, context.deadlines) or (
+        # What others say is of the whole node, and may be about something else: the deadline has to pass.
+        standing(context.marks, context.deadlines, context.deadlines)
+    )
     if failed is not None:
         verdict = verdict_of(failed)
         trouble = trouble_of(failed, verdict)

@@ -95,7 +95,7 @@ def _no_room(context: Context) -> Step | None:
         kept = tuple(entry for entry in excluded if entry is not weakest)
         message = f"no room without node {weakest.name} ({weakest.reason}); it may be used again"
         return _take_down(context, reasons.EXCLUSION_TOO_TIGHT, message, 0.0).then(excluded_nodes=kept)
-    freed = sorted(set(placement.avoided) - {entry.name for entry in excluded} - set(context.seen.quarantined))
+    freed = sorted(set(placement.avoided) - {entry.name for entry in excluded} - set(context.seen.avoided))
     if freed:
         message = f"no room was found without node {', '.join(freed)}, which may be used again"
         return _take_down(context, reasons.EXCLUSION_ENDED, message, 0.0)

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from hedgerow.wire import Report
 from hedgerow.wire_agent import AgentReport
+from hedgerow_operator.api import reasons
 from hedgerow_operator.core.nodes.places import GPUPlace
 from hedgerow_operator.core.rank_sums import RankSums
 from hedgerow_operator.core.watching.signs import Signs
@@ -87,6 +88,7 @@ class Seen(Struct, frozen=True, kw_only=True):
     and why in a word. places: the GPU of each rank, as far as it was ever told. quiet: ranks that
     have not progressed for a moment and whose GPU does far less than while they trained, and what, as the end of a
     sentence.
+    signals: what others say against nodes, of any of them, as the end of a sentence.
     fences_by_time: False where the runtime can always see whether processes live (local).
     """
 
@@ -99,4 +101,10 @@ class Seen(Struct, frozen=True, kw_only=True):
     quarantined: Mapping[str, str] = {}
     places: Mapping[int, GPUPlace] = {}
     quiet: Mapping[int, str] = {}
+    signals: Mapping[str, str] = {}
     fences_by_time: bool = True
+
+    @property
+    def avoided(self) -> Mapping[str, str]:
+        """The nodes that new attempts of this job avoid besides those of its status, and why in a word."""
+        return {**dict.fromkeys(self.signals, reasons.NODE_SIGNAL), **self.quarantined}

@@ -14,6 +14,7 @@ from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.early_watch import early_verdict
 from hedgerow_operator.core.gang import Gang
 from hedgerow_operator.core.nodes.blame import Blame, blames
+from hedgerow_operator.core.nodes.signals import marks
 from hedgerow_operator.core.plan import Event
 from hedgerow_operator.core.seen import Seen
 from hedgerow_operator.core.verdict import Verdict, judge
@@ -59,10 +60,15 @@ class Context(Struct, frozen=True, kw_only=True, dict=True):
         """What failed of the nodes under the ranks."""
         return blames(self.gang, self.seen.sick, self.seen.places)
 
+    @cached_property
+    def marks(self) -> tuple[Blame, ...]:
+        """What others say against the nodes under the ranks."""
+        return marks(self.gang, self.seen.signals)
+
     @property
     def on_quarantined(self) -> bool:
         """Whether the current placement is on a node that new attempts avoid."""
-        placement, avoided = self.gang.placement, self.seen.quarantined
+        placement, avoided = self.gang.placement, self.seen.avoided
         return bool(avoided) and placement is not None and any(worker.node in avoided for worker in placement.workers)
 
     @property

@@ -24,6 +24,7 @@ from hedgerow_operator.reconcile.ports import (
     Metrics,
     Refused,
     Runtime,
+    Signals,
     Unreachable,
 )
 from hedgerow_operator.reconcile.queue import WorkQueue
@@ -62,6 +63,7 @@ class Reconciler:
         metrics: Metrics,
         stopwatch: Callable[[], float] = monotonic,
         machines: Machines | None = None,
+        signals: Signals | None = None,
     ) -> None:
         self._jobs = jobs
         self._runtime_for = runtime_for
@@ -71,6 +73,7 @@ class Reconciler:
         self._metrics = metrics
         self._stopwatch = stopwatch
         self._machines = machines
+        self._signals = signals
         self._uids: dict[JobKey, str] = {}
         self._states: dict[JobKey, str] = {}
         self._written: dict[JobKey, float] = {}
@@ -127,8 +130,12 @@ class Reconciler:
         return await self._write(key, job, plan)
 
     async def _see(self, job: TrainingJob, runtime: Runtime) -> Seen:
+        signals: Mapping[str, str] = {}
+        placements: tuple[PlacementSeen, ...] | None
         try:
             placements = await runtime.placements(job)
+            if self._signals is not None and job.spec.health.node_signals:
+                signals = await self._signals.against(job.spec.health.node_signals)
         except Unreachable:
             placements = None
         for placement in placements or ():
@@ -142,6 +149,7 @@ class Reconciler:
             signs=self._watches[job.metadata.uid].signs(self._clock()),
             stage_seconds=self._stages.seconds(job.metadata.uid, job.status, self._stopwatch()),
             fences_by_time=runtime.fences_by_time,
+            signals=signals,
             **self._look_at_machines(job, placements or ()),
         )
 

@@ -6,6 +6,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from hedgerow.wire_agent import AgentReport
+from hedgerow_operator.api.node_signals import NodeSignalSpec
 from hedgerow_operator.api.status import TrainingJobStatus
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.plan import Event
@@ -76,6 +77,13 @@ class Machines(Protocol):
 
     def quarantined(self) -> Mapping[str, str]:
         """The nodes that new attempts avoid, and why in a word."""
+
+
+class Signals(Protocol):
+    """What others say of nodes."""
+
+    async def against(self, specs: Iterable[NodeSignalSpec]) -> Mapping[str, str]:
+        """What is said against nodes of this kind, as the end of a sentence, by node. Raises Unreachable."""
 
 
 class Leadership(Protocol):

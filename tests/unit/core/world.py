@@ -63,6 +63,7 @@ class World:
         self.sick: dict[str, AgentReport] = {}
         self.quarantined: dict[str, str] = {}
         self.places: dict[int, GPUPlace] = {}
+        self.signals: dict[str, str] = {}
 
     @property
     def status(self) -> TrainingJobStatus:
@@ -147,7 +148,7 @@ class World:
         seen = Seen(placements=views, heard=heard, listening_seconds=self.now - self.listening_since,
                     signs=self.numbers.signs(self.now),
                     stage_seconds=self.stages.seconds(self.job.metadata.uid, self.job.status, self.now),
-                    sick=self.sick, quarantined=self.quarantined, places=self.places)
+                    sick=self.sick, quarantined=self.quarantined, places=self.places, signals=self.signals)
         return decide(self.job, seen, self.now + self.clock_is_wrong_by)
 
     def _note_over(self) -> None:

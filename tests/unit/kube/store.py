@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 import copy
+from collections.abc import AsyncIterator
 from typing import Any
 
 from hedgerow_operator.adapters.kube.api import Rejected
@@ -72,6 +74,10 @@ class Store:
                 if all((entry["metadata"].get("labels") or {}).get(key) == value for key, _, value in pairs)
             ]
         )
+
+    async def pages(self, path: str, labels: str = "", fields: str = "") -> AsyncIterator[builtins.list[Fields]]:
+        for entry in await self.list(path, labels, fields):
+            yield [entry]
 
     async def delete(self, path: str, *, uid: str, grace_seconds: int | None = None, propagation: str = "") -> None:
         self._called("DELETE", path)

@@ -9,10 +9,12 @@ import msgspec
 
 from hedgerow.wire import Report
 from hedgerow.wire_agent import AgentReport, GpuProcess
+from hedgerow_operator.api.node_signals import NodeSignalSpec
 from hedgerow_operator.api.status import IncidentGPU, TrainingJobStatus
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.step import PLACING, RUNNING
 from hedgerow_operator.reconcile.engine import Reconciler
+from hedgerow_operator.reconcile.ports import Unreachable
 from hedgerow_operator.reconcile.reports import ReportHub
 from tests.unit.core.builders import UID, exited, make_job, make_rank, make_report
 from tests.unit.core.nodes.builders import LOST, gpu, report
@@ -95,3 +97,46 @@ async def test_a_rank_that_ended_is_joined_to_the_gpu_that_failed() -> None:
     assert incident is not None
     assert incident.gpu == IncidentGPU(index=3, uuid="GPU-3", pci="0000:03:00.0")
     assert incident.fault_class == "Hardware"
+
+
+class FakeSignals:
+    """reconcile.ports.Signals that says the same of one node to whoever listens to it."""
+
+    def __init__(self, failing: bool = False) -> None:
+        self.failing = failing
+
+    async def against(self, specs: Iterable[NodeSignalSpec]) -> Mapping[str, str]:
+        if self.failing:
+            raise Unreachable("the API server is away")
+        return {"node5": "it has the label bad"} if NodeSignalSpec(label="bad") in tuple(specs) else {}
+
+
+async def places_with(signals: FakeSignals, *wanted: NodeSignalSpec) -> tuple[Calls, Runtime]:
+    """A job that is to be placed, and listens to these."""
+    calls = Calls()
+    job = pods(TrainingJobStatus(attempt=1, placement=1, attempt_stage=PLACING))
+    health = msgspec.structs.replace(job.spec.health, node_signals=wanted)
+    job = msgspec.structs.replace(job, spec=msgspec.structs.replace(job.spec, health=health))
+    runtime = Runtime(calls)
+    engine = Reconciler(
+        FakeJobs(job, calls), lambda job: runtime, ReportHub(clock=lambda: 100.0), FakeLeadership(), lambda: NOW,
+        FakeMetrics(), stopwatch=lambda: 100.0, signals=signals,
+    )  # fmt: skip
+    await engine.reconcile(KEY)
+    return calls, runtime
+
+
+async def test_a_placement_avoids_the_nodes_that_others_speak_against() -> None:
+    _, runtime = await places_with(FakeSignals(), NodeSignalSpec(label="bad"))
+    assert runtime.avoided == ("node5",)
+
+
+async def test_a_job_that_does_not_listen_to_them_does_not() -> None:
+    calls, runtime = await places_with(FakeSignals())
+    assert runtime.avoided == ()
+    assert "create" in calls.made
+
+
+async def test_while_it_cannot_be_asked_what_they_say_nothing_is_placed() -> None:
+    calls, _ = await places_with(FakeSignals(failing=True), NodeSignalSpec(label="bad"))
+    assert "create" not in calls.made

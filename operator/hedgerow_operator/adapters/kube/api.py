@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import aiohttp
@@ -62,14 +63,20 @@ class Api:
     async def list(self, path: str, labels: str = "", fields: str = "") -> list[Fields]:
         """Every object of the collection at ``path`` that both selectors select; one consistent snapshot."""
         items: list[Fields] = []
+        async for page in self.pages(path, labels, fields):
+            items += page
+        return items
+
+    async def pages(self, path: str, labels: str = "", fields: str = "") -> AsyncIterator[builtins.list[Fields]]:
+        """As :meth:`list`, a part at a time: where there are many, they need not be held at once."""
         selectors = {"labelSelector": labels, "fieldSelector": fields}
         query = {name: text for name, text in selectors.items() if text} | {"limit": str(PAGE_SIZE)}
         while True:
             page = await self._call("GET", path, query=query)
-            items += page.get("items") or []
+            yield page.get("items") or []
             token = (page.get("metadata") or {}).get("continue")
             if not token:
-                return items
+                return
             query = {**query, "continue": token}
 
     async def create(self, path: str, body: Fields) -> Fields:

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from hedgerow_operator.adapters.kube import paths
 from hedgerow_operator.adapters.kube.api import Api, Rejected
+from hedgerow_operator.adapters.kube.node_signals import NodeSignals
 
 UNREACHABLE_TAINT = "node.kubernetes.io/unreachable"
 OUT_OF_SERVICE_TAINT = "node.kubernetes.io/out-of-service"
@@ -38,19 +39,21 @@ def node_facts(node: dict[str, Any]) -> NodeFacts:
 class Nodes:
     """Nodes as the watch shows them. Bad news is only believed after asking the API server itself.
 
-    clock: monotonic seconds. May raise Unreachable where it asks.
+    signals: what others say of them. clock: monotonic seconds. May raise Unreachable where it asks.
     """
 
     def __init__(self, api: Api, clock: Callable[[], float]) -> None:
         self._api = api
         self._clock = clock
+        self.signals = NodeSignals(api, clock)
         self._watched: dict[str, NodeFacts] = {}
         self._asked: dict[str, tuple[float, NodeFacts]] = {}
 
     def watched(self, name: str, node: dict[str, Any] | None) -> bool:
         """Take in what the watch says (None: deleted); returns whether that changes the facts."""
         facts = GONE if node is None else node_facts(node)
-        changed = self._watched.get(name, FINE) != facts
+        said = self.signals.watched(name, node)
+        changed = said or self._watched.get(name, FINE) != facts
         if node is None:
             self._watched.pop(name, None)
         else:

@@ -20,6 +20,7 @@ class Blame(Struct, frozen=True, kw_only=True):
     """A fault of a node, and the ranks of the job that it hits. gpu: None where it is about the node as a whole.
 
     sure: they are known to be on this GPU; else they are on its node, and which of them uses it is not known.
+    word: what is said of it.
     """
 
     node: str
@@ -27,13 +28,14 @@ class Blame(Struct, frozen=True, kw_only=True):
     ranks: tuple[RankView, ...]
     gpu: GPUPlace | None = None
     sure: bool = True
+    word: str = "failed"
 
     def __str__(self) -> str:
         where = str(self.gpu) if self.gpu else f"node {self.node}"
         who = phrases.ranks([rank.rank for rank in self.ranks])
         used = f"which {who} use" + ("s" if len(self.ranks) == 1 else "")
         whom = used if self.sure else f"where {who} run" + ("s" if len(self.ranks) == 1 else "")
-        return f"{where}, {whom}, failed: {self.finding.message}"
+        return f"{where}, {whom}, {self.word}: {self.finding.message}"
 
 
 def blames(gang: Gang, sick: Mapping[str, AgentReport], places: Mapping[int, GPUPlace]) -> tuple[Blame, ...]:
