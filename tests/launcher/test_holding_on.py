@@ -80,8 +80,8 @@ def test_training_goes_on_while_the_operator_is_away(launch: Launch, operator: O
     operator.go_away()
     time.sleep(2.0)  # longer than the fence: a lone worker never ends itself
     operator.listen()
-    after = operator.wait_for(lambda r: True, after=operator.of()[-1].seq)
-    assert (after.ranks[0].step or 0) > (before.ranks[0].step or 0) + 50
+    later = (before.ranks[0].step or 0) + 50
+    after = operator.wait_for(lambda r: (r.ranks[0].step or 0) > later, after=operator.of()[-1].seq)
     assert after.ranks[0].pid == before.ranks[0].pid
     assert launcher.err.count("no report reaches the operator") == 1
     wait_until(lambda: "reports reach the operator again" in launcher.err)

@@ -45,7 +45,7 @@ class Terminal:
             os.execve(words[0], words, {**os.environ, **env})
         self.shown = ""
 
-    def until(self, pattern: str, seconds: float = 60.0) -> None:
+    def until(self, pattern: str, seconds: float = 120.0) -> None:
         """Read until it has written this."""
         deadline = time.monotonic() + seconds
         while not re.search(pattern, self.shown):
@@ -67,7 +67,7 @@ class Terminal:
         os.close(self._master)
         self._master = -1
 
-    def wait(self, seconds: float = 60.0) -> int:
+    def wait(self, seconds: float = 120.0) -> int:
         """The exit code."""
         deadline = time.monotonic() + seconds
         while True:
@@ -109,7 +109,7 @@ class OneBox:
         self._terminals.append(terminal)
         return terminal
 
-    def run(self, *words: str, seconds: float = 90.0) -> subprocess.CompletedProcess[str]:
+    def run(self, *words: str, seconds: float = 150.0) -> subprocess.CompletedProcess[str]:
         """``hedgerow WORDS`` without a terminal, to its end."""
         return subprocess.run(
             [*HEDGEROW, *words],
@@ -145,7 +145,7 @@ class OneBox:
         """What was told in the background."""
         return self.paths.news.read_text() if self.paths.news.exists() else ""
 
-    def until(self, happens: Callable[[], bool], seconds: float = 60.0) -> None:
+    def until(self, happens: Callable[[], bool], seconds: float = 120.0) -> None:
         """Wait for something with a deadline."""
         deadline = time.monotonic() + seconds
         while not happens():

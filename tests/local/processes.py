@@ -81,11 +81,11 @@ class LocalRun:
         self._controllers.append(controller)
         return controller
 
-    def run(self, *options: str, seconds: float = 60.0) -> tuple[int, str]:
+    def run(self, *options: str, seconds: float = 150.0) -> tuple[int, str]:
         """Run a controller to its end: exit code and everything that it printed."""
         return self.end(self.start(*options), seconds)
 
-    def end(self, controller: subprocess.Popen[str], seconds: float = 60.0) -> tuple[int, str]:
+    def end(self, controller: subprocess.Popen[str], seconds: float = 150.0) -> tuple[int, str]:
         """Wait for a controller: exit code and everything that it printed."""
         output, _ = controller.communicate(timeout=seconds)
         return controller.returncode, output
@@ -126,14 +126,14 @@ class LocalRun:
         path = self.state / "default" / "run" / f"placement-{placement}" / f"worker-{worker}.log"
         return path.read_text() if path.exists() else ""
 
-    def until(self, happens: Callable[[], bool], seconds: float = 30.0) -> None:
+    def until(self, happens: Callable[[], bool], seconds: float = 90.0) -> None:
         """Wait for something with a deadline; what was printed goes into the failure."""
         deadline = time.monotonic() + seconds
         while not happens():
             assert time.monotonic() < deadline, f"it did not happen in time; the ranks printed:\n{self.printed()}"
             time.sleep(0.05)
 
-    def until_printed(self, text: str, seconds: float = 30.0) -> None:
+    def until_printed(self, text: str, seconds: float = 90.0) -> None:
         """Wait until a rank has printed this."""
         self.until(lambda: text in self.printed(), seconds)
 

@@ -140,7 +140,7 @@ def test_a_reader_that_leaves_does_not_stop_the_job(run: LocalRun) -> None:
     assert controller.stdout is not None
     controller.stdout.readline()
     controller.stdout.close()
-    assert controller.wait(30) == 0
+    assert controller.wait(90) == 0
     assert run.holds(SUCCEEDED)
 
 
@@ -160,7 +160,7 @@ def test_a_folder_of_manifests_runs_them_all_and_fails_if_one_does(run: LocalRun
     (folder / "good.yaml").write_text(good)
     (folder / "bad.yaml").write_text(good.replace("name: run", "name: other").replace("train.py", "missing.py"))
     run.manifest = folder
-    code, output = run.run(seconds=90)
+    code, output = run.run()
     assert code == 1
     assert "default/run succeeded" in output
     assert "default/other failed" in output

@@ -26,7 +26,7 @@ def below_torchrun(run: LocalRun, **env: str) -> LocalRun:
 
 
 def test_the_rank_that_hangs_below_it_is_named_and_the_job_finishes(run: LocalRun) -> None:
-    code, output = below_torchrun(run, HANG_RANK="2", TORN_STEP="30").run(seconds=90.0)
+    code, output = below_torchrun(run, HANG_RANK="2", TORN_STEP="30").run()
     status = run.job().status
     assert (code, status.restarts, status.attempt, status.step) == (0, 1, 2, 50), output
     assert [(entry.reason, entry.ranks) for entry in status.history] == [(reasons.NO_PROGRESS, (2,))]
@@ -38,7 +38,7 @@ def test_a_rank_that_is_killed_below_it_is_named_though_the_others_end_too(run: 
     controller = below_torchrun(run).start()
     run.until_printed("step 20: loss")
     kill(ranks_of(run)[3], signal.SIGKILL)
-    code, output = run.end(controller, 90.0)
+    code, output = run.end(controller)
     status = run.job().status
     assert (code, status.restarts) == (0, 1), output
     assert [(entry.reason, entry.ranks) for entry in status.history] == [(reasons.RANK_EXITED, (3,))]
@@ -52,7 +52,7 @@ def test_when_its_launcher_is_killed_the_ranks_do_not_live_beside_the_next_attem
     os.kill(launcher_pid(run), signal.SIGKILL)
     run.until(lambda: 2 in {attempt_of(member.identity.pid) for member in members(uid)})
     assert not orphans & {member.identity.pid for member in members(uid)}
-    code, output = run.end(controller, 90.0)
+    code, output = run.end(controller)
     assert (code, run.job().status.restarts) == (0, 1), output
 
 

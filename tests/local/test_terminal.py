@@ -19,7 +19,7 @@ def test_the_table_shows_the_job_from_start_to_end_in_two_lines_of_the_terminal(
     while part := read(master):
         shown += part
     os.close(master)
-    assert controller.wait(10) == 0
+    assert controller.wait(60) == 0
     text = shown.decode()
     assert re.search(r"NAMESPACE +NAME +STATE +REASON +STEP +STEP TIME +PHASE +RANKS", text)
     assert re.search(r"default +run +Succeeded +AllRanksFinished +3 ", text), text
