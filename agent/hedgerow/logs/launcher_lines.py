@@ -22,7 +22,9 @@ FENCED = "nobody has confirmed attempt %d for too long; its ranks are killed"
 ASKED_TO_END = "asked to end; the ranks are stopped"
 ASKED_AGAIN = "asked to end again; the ranks are killed"
 
-_READ = (READY, STARTS, STOPPED, RANK_ENDED, CANNOT_START, ALL_ENDED, FENCED, ASKED_TO_END, ASKED_AGAIN)
+_READ = (
+    READY, STARTS, STOPPED, RANK_ENDED, COMMAND_ENDED, CANNOT_START, ALL_ENDED, FENCED, ASKED_TO_END, ASKED_AGAIN
+)
 _FIELDS = {"%d": r"(-?\d{1,9})", "%s": r"(.*)", "%r": r"(.+)"}
 
 

@@ -25,6 +25,10 @@ LOGS = {
         said(lines.RANK_ENDED, 1, 139) + watchdog(0, 70), (1,), APPLICATION, 1),
     "a command that cannot be started": (
         said(lines.CANNOT_START, "pyton3", "No such file or directory"), (), APPLICATION, None),
+    "a command that ends badly without a rank that did": (
+        said(lines.COMMAND_ENDED, 127) + said(lines.ALL_ENDED, 1), (), APPLICATION, None),
+    "a command that ends badly because a rank did": (
+        said(lines.COMMAND_ENDED, 1) + said(lines.RANK_ENDED, 2, 139) + said(lines.ALL_ENDED, 1), (2,), APPLICATION, 2),
     "an exception, and the exit of its rank": (
         traceback("KeyError: 'labels'", "[rank3]: ") + said(lines.RANK_ENDED, 3, 1), (3,), APPLICATION, 3),
     "a launcher that was asked to end": (

@@ -60,6 +60,15 @@ JOBS = {
     "a command that cannot be started": (
         ready() + begun(1) + said(lines.CANNOT_START, "pyton3", "No such file or directory"),
         "Failed", "RankExited", [("Failure", [], "Restart")]),
+    "a command that ends badly before it has started a rank": (
+        ready() + begun(1) + said(lines.COMMAND_ENDED, 2) + said(lines.ALL_ENDED, 1),
+        "Failed", "RankExited", [("Failure", [], "Restart")]),
+    "a command that ends badly because its rank did": (
+        ready() + begun(1) + steps(1, 9) + said(lines.COMMAND_ENDED, 1) + said(lines.RANK_ENDED, 1, 1) + ended(1),
+        "Failed", "RankExited", [("Failure", [1], "Restart")]),
+    "a command that ends well after its ranks": (
+        ready() + begun(1) + steps(1, 9) + said(lines.RANK_ENDED, 0, 0) + said(lines.COMMAND_ENDED, 0) + ended(1, 0, 0),
+        "Succeeded", "AllRanksFinished", []),
     "a job that is suspended": (
         ready() + begun(1) + steps(1, 9) + stopped(1, "Suspending") + ended(1, 143, 143),
         "Cancelled", "Suspending", []),

@@ -26,6 +26,7 @@ class Launcher(LineFormat):
         self._stopped = False
         self._codes: Dict[int, int] = {}
         self._empty_workers = 0
+        self._command_failed = ""
 
     def read(self, line: Line) -> List[Observation]:
         words = line.words.strip()
@@ -46,6 +47,9 @@ class Launcher(LineFormat):
             return [self.say(line, ending=names.CANCELLED, text=words)]
         elif said.template == lines.RANK_ENDED:
             return self._ended(line, words, said.number(0), said.number(1))
+        elif said.template == lines.COMMAND_ENDED:
+            if said.number(0) and not self._stopped:
+                self._command_failed = self._command_failed or words
         elif said.template == lines.CANNOT_START:
             return self._ended(line, words, None, _CANNOT_START)
         elif said.template == lines.ALL_ENDED and said.number(0) == self._attempt:
@@ -54,6 +58,7 @@ class Launcher(LineFormat):
 
     def _begin(self, attempt: int) -> None:
         self._attempt, self._stopped, self._codes, self._empty_workers = attempt, False, {}, 0
+        self._command_failed = ""
 
     def _ended(self, line: Line, words: str, rank: Optional[int], code: int) -> List[Observation]:
         if rank is not None:
@@ -63,9 +68,12 @@ class Launcher(LineFormat):
         return [self.say(line, ending=names.EXIT, text=words, rank=rank)]
 
     def _empty(self, line: Line, words: str) -> List[Observation]:
-        """Success is what all launchers that speak here say."""
+        """Success is what all launchers that speak here say. A command that fails counts where no rank says why."""
         self._empty_workers += 1
         whole = self._empty_workers >= len(self._workers) and not self._stopped
+        if self._command_failed and not self._stopped and not any(self._codes.values()):
+            failed, self._command_failed, self._stopped = self._command_failed, "", True
+            return [self.say(line, ending=names.EXIT, text=failed)]
         if not whole or not self._codes or any(self._codes.values()):
             return []
         return [self.say(line, ending=names.SUCCESS, text=words)]

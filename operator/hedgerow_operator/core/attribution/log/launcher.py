@@ -17,6 +17,7 @@ class LauncherReports:
 
     def __init__(self) -> None:
         self._stopped = ""
+        self._command: LogEvent | None = None
 
     def feed(self, text: str, line: int) -> Iterator[LogEvent]:
         """The event of one line, if it is one."""
@@ -26,7 +27,7 @@ class LauncherReports:
         if said is None:
             return
         if said.template == lines.STARTS:
-            self._stopped = ""
+            self._stopped, self._command = "", None
         elif said.template == lines.STOPPED:
             self._stopped = said.fields[1].strip(": ") or "asked"
         elif said.template in (lines.ASKED_TO_END, lines.FENCED):
@@ -36,6 +37,13 @@ class LauncherReports:
                            fault_class=FaultClass.NETWORK if fenced else FaultClass.SCHEDULER)
         elif said.template == lines.CANNOT_START:
             yield exit_event(None, _CANNOT_START, line, text, {"cannotStart": True})
+        elif said.template == lines.COMMAND_ENDED and said.number(0) and not self._stopped:
+            self._command = exit_event(None, said.number(0), line, text, {"command": True})
+        elif said.template == lines.ALL_ENDED and self._command is not None:
+            # Where a rank ended badly, that is why the command did.
+            yield self._command
+            self._command = None
         elif said.template == lines.RANK_ENDED and said.number(1):
+            self._command = None
             details = {STOPPED: self._stopped} if self._stopped else {}
             yield exit_event(said.number(0), said.number(1), line, text, details, bool(self._stopped))
