@@ -14,6 +14,9 @@ from tests.cluster.scenario.operators import InstalledOperator
 from tests.cluster.scenario.ranks import AttemptWatch
 from tests.cluster.testbed.cluster import Cluster
 
+# One job lives through the whole story before the first test.
+pytestmark = pytest.mark.timeout(600)
+
 LONG = {**NO_FAULTS, "STEPS": "2000"}
 
 
