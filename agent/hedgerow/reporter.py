@@ -9,6 +9,7 @@ from typing import Any, Callable, List, NamedTuple, Optional
 
 from hedgerow import wire
 from hedgerow.http_exchange import Exchange, Refused
+from hedgerow.kept_connection import KeptConnection
 from hedgerow.log import say
 from hedgerow.machine import boottime
 from hedgerow.options import Options
@@ -47,6 +48,7 @@ class Reporter(threading.Thread):
         self._changed = threading.Condition()
         self._urgent = False
         self._open: List[Exchange] = []
+        self._kept = KeptConnection()
         self._due = 0.0
         self._interval = 5.0
         self._failures = 0
@@ -81,7 +83,7 @@ class Reporter(threading.Thread):
 
     def _new_exchange(self) -> Optional[Exchange]:
         try:
-            exchange = Exchange(self._url(), self._options.ca_file)
+            exchange = Exchange(self._url(), self._options.ca_file, kept=self._kept)
         except (OSError, ValueError) as error:
             self._note_failure(error)
             return None

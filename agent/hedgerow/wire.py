@@ -12,6 +12,8 @@ import dataclasses
 import json
 from typing import Any, Dict, List, Optional, Type, TypeVar
 
+from hedgerow.plain import plain
+
 VERSION = 1
 REPORTS_PATH = "/v1/reports"
 PEER_PATH = "/v1/peer"
@@ -284,8 +286,8 @@ Message = TypeVar("Message")
 
 
 def encode(message: Any) -> bytes:
-    """JSON bytes of one of this module's dataclasses."""
-    return json.dumps(dataclasses.asdict(message), separators=(",", ":")).encode()
+    """JSON bytes of one of this module's dataclasses, without what is at its default."""
+    return json.dumps(plain(message), separators=(",", ":")).encode()
 
 
 def decode_answer(data: bytes) -> Answer:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
+
+from hedgerow.plain import plain
 
 VERSION = 1
 AGENT_REPORTS_PATH = "/v1/agent-reports"
@@ -293,18 +295,6 @@ def encode_report(report: AgentReport) -> bytes:
     return json.dumps(plain(report), separators=(",", ":"), allow_nan=False).encode()
 
 
-def plain(value: Any) -> Any:
-    """A dataclass of this module as dicts and lists, without fields that are at their default."""
-    if not dataclasses.is_dataclass(value):
-        return [plain(entry) for entry in value] if isinstance(value, (list, tuple)) else value
-    found = {}
-    for name, default in _defaults(type(value)):
-        content = getattr(value, name)
-        if content is not default and content != default:
-            found[name] = plain(content)
-    return found
-
-
 def decode_answer(data: bytes) -> AgentAnswer:
     """The AgentAnswer in ``data``; ValueError says in one sentence what is wrong."""
     fields = json.loads(data.decode())
@@ -313,21 +303,3 @@ def decode_answer(data: bytes) -> AgentAnswer:
     if fields.get("version") != VERSION:
         raise ValueError("answer has version %r; this agent understands %d" % (fields.get("version"), VERSION))
     return AgentAnswer(float(fields.get("interval_seconds", CALM_SECONDS)), VERSION, str(fields.get("message", "")))
-
-
-_DEFAULTS: Dict[Any, List[Tuple[str, Any]]] = {}
-
-
-def _defaults(kind: Any) -> List[Tuple[str, Any]]:
-    if kind not in _DEFAULTS:
-        # The version is always told, and what has no default always differs from this.
-        _DEFAULTS[kind] = [(field.name, _default(field)) for field in dataclasses.fields(kind)]
-    return _DEFAULTS[kind]
-
-
-def _default(field: Any) -> Any:
-    if field.name == "version":
-        return _DEFAULTS
-    if field.default is not dataclasses.MISSING:
-        return field.default
-    return field.default_factory() if field.default_factory is not dataclasses.MISSING else _DEFAULTS

@@ -10,7 +10,8 @@ import time
 from collections.abc import Callable, Sequence
 
 from hedgerow.machine import boottime
-from hedgerow.wire_agent import AgentReport, plain
+from hedgerow.plain import plain
+from hedgerow.wire_agent import AgentReport
 from hedgerow_agent import expected, metrics, printing
 from hedgerow_agent.agent import Agent
 from hedgerow_agent.devices.base import Source

@@ -22,6 +22,7 @@ class OperatorDouble:
         self.interval = interval
         self.reports: list[wire.Report] = []
         self.tokens: list[str] = []
+        self.connections = 0
         self.current = True
         self.deadlines: dict[str, float] = {}
         self.refusal: tuple[int, bytes] | None = None
@@ -117,6 +118,12 @@ class _Server(http.server.ThreadingHTTPServer):
 
 def _handler(operator: OperatorDouble) -> type[http.server.BaseHTTPRequestHandler]:
     class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def setup(self) -> None:
+            super().setup()
+            operator.connections += 1
+
         def do_POST(self) -> None:
             assert self.path == wire.REPORTS_PATH
             body = self.rfile.read(int(self.headers["Content-Length"]))

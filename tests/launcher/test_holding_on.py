@@ -156,3 +156,27 @@ def test_nobody_reading_the_output_holds_up_no_report(launch: Launch, operator: 
     finally:
         os.close(write)
         os.close(read)
+
+
+def test_reports_follow_each_other_on_one_connection(launch: Launch, operator: OperatorDouble) -> None:
+    operator.interval = 0.2
+    operator.command(begin())
+    launch(*python(BEAT))
+    operator.wait_for(lambda r: r.ranks and r.ranks[0].beats > 0)
+    # What is reported at once meanwhile, such as the first beat, takes a connection of its own.
+    before, seen = operator.connections, operator.of()[-1].seq
+    operator.wait_for(lambda r: r.seq > seen + 10)
+    assert operator.connections <= before + 2
+
+
+def test_a_launcher_that_was_kept_waiting_by_a_restart_of_the_operator_reports_again(
+    launch: Launch, operator: OperatorDouble
+) -> None:
+    operator.interval = 0.2
+    operator.command(begin())
+    launch(*python(BEAT))
+    operator.wait_for(lambda r: r.ranks and r.ranks[0].beats > 0)
+    operator.go_away()
+    operator.listen()
+    seen = operator.of()[-1].seq
+    operator.wait_for(lambda r: r.seq > seen + 3)

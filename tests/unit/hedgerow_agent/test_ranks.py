@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow.wire_agent import plain
+from hedgerow.plain import plain
 from hedgerow_agent.devices.base import Process
 from hedgerow_agent.ranks import Ranks
 from tests.unit.hedgerow_agent.node import Node
