@@ -60,6 +60,24 @@ def _own_namespace() -> str:
     help="How long new attempts avoid a node after its fatal fault was last seen.",
 )
 @click.option(
+    "--node-action",
+    type=click.Choice(["None", "Taint"]),
+    default="None",
+    help="Taint: quarantined nodes are tainted (hedgerow.dev/quarantined), also for what is not ours.",
+)
+@click.option(
+    "--node-action-max-percent",
+    type=click.IntRange(1, 100),
+    default=10,
+    help="Share of the nodes with agents that are tainted at a time; one always may be.",
+)
+@click.option(
+    "--node-action-expiry-seconds",
+    type=click.IntRange(60, 30 * 86400),
+    default=86400,
+    help="A taint is taken off after so long, whatever the node is like.",
+)
+@click.option(
     "--log-level", type=click.Choice(["DEBUG", "INFO", "WARNING", "ERROR"]), default="INFO", help="What to log."
 )
 def main(**options: Any) -> None:
@@ -81,6 +99,7 @@ def main(**options: Any) -> None:
 def _settings(options: dict[str, Any]) -> Any:
     from hedgerow_operator.build.injection import Injection
     from hedgerow_operator.core.nodes.seen import NodeRules
+    from hedgerow_operator.core.nodes.taints import TaintRules
     from hedgerow_operator.settings import Settings
 
     injection = Injection(
@@ -105,6 +124,12 @@ def _settings(options: dict[str, Any]) -> Any:
             silent_seconds=float(options["agent_silent_seconds"]),
             quarantine_seconds=float(options["quarantine_seconds"]),
         ),
+        taint_rules=TaintRules(
+            max_percent=options["node_action_max_percent"],
+            expiry_seconds=float(options["node_action_expiry_seconds"]),
+        )
+        if options["node_action"] == "Taint"
+        else None,
     )
 
 

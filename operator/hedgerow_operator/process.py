@@ -19,6 +19,7 @@ from hedgerow_operator.adapters.kube.elsewhere import LocalElsewhere
 from hedgerow_operator.adapters.kube.gpu_nodes import KubeGPUNodes
 from hedgerow_operator.adapters.kube.jobs import KubeJobs
 from hedgerow_operator.adapters.kube.leader import LeaseLeadership
+from hedgerow_operator.adapters.kube.node_taints import KubeNodeTaints
 from hedgerow_operator.adapters.kube.nodes import Nodes
 from hedgerow_operator.adapters.kube.runtime import KubeRuntime
 from hedgerow_operator.adapters.kube.token_review import AgentReviews, Reviews, TokenReviews
@@ -33,6 +34,7 @@ from hedgerow_operator.reconcile.ports import JobKey, Unreachable
 from hedgerow_operator.reconcile.pressure import Pressure
 from hedgerow_operator.reconcile.queue import WorkQueue
 from hedgerow_operator.reconcile.reports import ReportHub
+from hedgerow_operator.reconcile.taints import Tainting
 from hedgerow_operator.server.app import make_app, make_runner
 from hedgerow_operator.server.health import Health
 from hedgerow_operator.server.intake import Agents
@@ -47,6 +49,7 @@ RETRY_SECONDS = 2.0
 RELIST_SECONDS = 300.0
 ACQUAINTANCE_SECONDS = 10.0
 NODE_READS = 3
+TAINT_SECONDS = 10.0
 
 log = structlog.get_logger("hedgerow")
 
@@ -84,6 +87,11 @@ class Operator:
         runtime, elsewhere = KubeRuntime(guarded, self.nodes, settings.injection, time.time), LocalElsewhere()
         self.gpu_nodes = NodeReconciler(
             KubeGPUNodes(guarded), self.agents, self.lease, time.time, self.leading.seconds, settings.node_rules
+        )
+        self.tainting = (
+            Tainting(KubeNodeTaints(guarded), self.gpu_nodes, self.lease, time.time, settings.taint_rules)
+            if settings.taint_rules
+            else None
         )
         engine = Reconciler(
             jobs=self.jobs,
@@ -134,6 +142,7 @@ class Operator:
                 self.pressure.run(),
                 self._list(),
                 self._list_nodes(),
+                self._taint(),
                 self._watch(),
             )
         }
@@ -184,6 +193,16 @@ class Operator:
                 log.warning("GPUNodes cannot be listed", error=str(error))
                 wait = RETRY_SECONDS
             await asyncio.sleep(wait)
+
+    async def _taint(self) -> None:
+        """Taint quarantined nodes where that is wanted; else nothing, for ever."""
+        while True:
+            if self.tainting is not None:
+                try:
+                    await self.tainting.look()
+                except Unreachable as error:
+                    log.warning("nodes are not tainted", error=str(error))
+            await asyncio.sleep(TAINT_SECONDS)
 
     async def _know_nodes(self) -> None:
         """Before anything is placed: which nodes are quarantined. Without the right to read that, jobs go on."""

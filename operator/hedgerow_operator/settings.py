@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from hedgerow_operator.build.injection import Injection
 from hedgerow_operator.core.nodes.seen import NodeRules
+from hedgerow_operator.core.nodes.taints import TaintRules
 
 
 class BadSettings(Exception):
@@ -19,7 +20,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     """namespaces: those to watch; empty: all. home: the namespace of the Lease. identity: unique to this process.
 
     agent_account: namespace/name of the node agents' service account; empty: reports of agents are refused.
-    node_rules: the times that GPUNodes go by."""
+    node_rules: the times that GPUNodes go by. taint_rules: how quarantined nodes are tainted; None: they are not."""
 
     namespaces: tuple[str, ...]
     home: str
@@ -31,6 +32,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     log_level: str
     agent_account: str = ""
     node_rules: NodeRules = NodeRules()
+    taint_rules: TaintRules | None = None
 
 
 def check(settings: Settings) -> None:
@@ -44,6 +46,11 @@ def check(settings: Settings) -> None:
     if not settings.injection.image:
         raise BadSettings(
             "--inject-image: is empty; write the operator's own image, such as example.org/hedgerow:0.1.0"
+        )
+    if settings.taint_rules and not settings.agent_account:
+        raise BadSettings(
+            "--node-action: Taint is about nodes whose agents report, and none are believed; "
+            "write --agent-service-account too, or --node-action=None"
         )
     if settings.agent_account and not re.fullmatch(r"[a-z0-9-]+/[a-z0-9.-]+", settings.agent_account):
         raise BadSettings(

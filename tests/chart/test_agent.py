@@ -48,6 +48,13 @@ def test_the_operator_understands_the_times_of_nodes() -> None:
     assert given <= {name for option in main.params for name in option.opts}
 
 
+def test_the_operator_understands_what_to_do_to_nodes() -> None:
+    given = {argument.partition("=")[0] for argument in arguments(render(ON, "nodeAction=Taint"))}
+    assert {"--node-action", "--node-action-max-percent", "--node-action-expiry-seconds"} <= given
+    assert given <= {name for option in main.params for name in option.opts}
+    assert not [argument for argument in arguments(render(ON)) if argument.startswith("--node-action")]
+
+
 def test_its_token_is_bound_to_its_pod_and_for_us_only() -> None:
     spec = pod()
     volume = next(entry for entry in spec["volumes"] if entry["name"] == "token")

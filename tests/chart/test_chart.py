@@ -33,6 +33,7 @@ VARIANTS = {
         "reportURL=https://hedgerow.example.org",
     ),
     "with agents": ("agent.enabled=true",),
+    "with agents, and taints on quarantined nodes": ("agent.enabled=true", "nodeAction=Taint"),
     "with agents chosen by the user": (
         "agent.enabled=true",
         "agent.image.repository=example.org/agent",

@@ -58,6 +58,17 @@ def test_for_the_whole_cluster_the_rights_are_in_one_cluster_role() -> None:
     assert pairs(found) == pairs([*rules(RIGHTS, "cluster"), *rules(RIGHTS, "namespace")])
 
 
+@pytest.mark.parametrize("settings", [(), ("watchNamespaces={research}",)], ids=["everywhere", "one namespace"])
+def test_nodes_can_be_changed_only_where_they_are_tainted(settings: tuple[str, ...]) -> None:
+    def on_nodes(*more: str) -> set[str]:
+        roles = [entry for entry in render(*settings, *more) if entry["kind"] in ("Role", "ClusterRole")]
+        return {verb for role in roles for _, resource, verb in pairs(role["rules"]) if resource == "nodes"}
+
+    reading = {"get", "list", "watch"}
+    assert on_nodes() == on_nodes("agent.enabled=true") == reading
+    assert on_nodes("agent.enabled=true", "nodeAction=Taint") == {*reading, "patch"}
+
+
 def test_for_some_namespaces_only_what_lies_outside_of_any_is_in_a_cluster_role() -> None:
     objects = render("watchNamespaces={research,vision}")
     assert pairs(only(objects, "ClusterRole")["rules"]) == pairs(rules(RIGHTS, "cluster"))

@@ -28,6 +28,12 @@ ANNOTATION_LEARNED_PACE = f"{GROUP}/learned-pace"
 # Of a placement: the nodes that it was made to avoid, with commas between them.
 ANNOTATION_AVOIDED_NODES = f"{GROUP}/avoided-nodes"
 
+# Of a node that we have tainted: the taint's key, and what tells that it is ours, for which quarantine, until when.
+TAINT_QUARANTINED = f"{GROUP}/quarantined"
+LABEL_TAINTED = f"{GROUP}/tainted"
+ANNOTATION_TAINT_CAUSE = f"{GROUP}/taint-cause"
+ANNOTATION_TAINT_UNTIL = f"{GROUP}/taint-until"
+
 # Set by Kubernetes itself.
 ANNOTATION_DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 LABEL_WORKER_INDEX = "batch.kubernetes.io/job-completion-index"

@@ -11,7 +11,7 @@ from typing import Protocol
 from hedgerow.wire_agent import AgentReport
 from hedgerow_operator.api import gpu_node
 from hedgerow_operator.api.conditions import TRUE, find_condition
-from hedgerow_operator.api.gpu_node import GPUNode, GPUNodeStatus
+from hedgerow_operator.api.gpu_node import GPUNode, GPUNodeStatus, Quarantine
 from hedgerow_operator.core.nodes.decide import decide
 from hedgerow_operator.core.nodes.findings import fatal
 from hedgerow_operator.core.nodes.seen import NodeRules, NodeSeen, many_silent
@@ -63,6 +63,7 @@ class NodeReconciler:
         self._rules = rules
         self._stopwatch = stopwatch
         self._known: dict[str, GPUNode] = {}
+        self._loaded = False
         self._written: dict[str, float] = {}
         self._quarantined: dict[str, str] = {}
         self._sick: dict[str, AgentReport] = {}
@@ -72,6 +73,7 @@ class NodeReconciler:
     async def load(self) -> tuple[JobKey, ...]:
         """Read every stored node; returns what there is to look at. Raises Unreachable."""
         self._known = {node.metadata.name: node for node in await self._nodes.existing()}
+        self._loaded = True
         self._quarantined = {
             name: node.status.quarantine.reason for name, node in self._known.items() if node.status.quarantine
         }
@@ -86,6 +88,18 @@ class NodeReconciler:
         found = {name: self._hub.newest(name) for name in names}
         limit = self._rules.silent_seconds
         return {name: heard.report for name, heard in found.items() if heard is not None and heard.age <= limit}
+
+    @property
+    def fleet(self) -> int:
+        """How many nodes there are."""
+        return len(self._known)
+
+    def quarantines(self) -> Mapping[str, Quarantine] | None:
+        """Of every node that is quarantined; None: the stored nodes have not been read yet."""
+        if not self._loaded:
+            return None
+        found = ((name, node.status.quarantine) for name, node in self._known.items())
+        return {name: entry for name, entry in found if entry is not None}
 
     def quarantined(self) -> Mapping[str, str]:
         """The nodes that new attempts avoid, and why in a word."""

@@ -61,7 +61,11 @@ class Store:
 
     async def merge(self, path: str, patch: Fields) -> Fields:
         self._called("PATCH", path)
-        return self.put(path, {**self.objects[path], **patch})
+        known = self.objects[path]
+        version = (patch.get("metadata") or {}).get("resourceVersion")
+        if version not in (None, known["metadata"]["resourceVersion"]):
+            raise Rejected(409, "Conflict", f"{path} has changed")
+        return self.put(path, merged(known, patch))
 
     async def list(self, path: str, labels: str = "", fields: str = "") -> list[Fields]:
         self._called("LIST", path)
@@ -87,6 +91,19 @@ class Store:
         self.calls.append((verb, path))
         if self.failing is not None:
             raise self.failing
+
+
+def merged(target: Fields, patch: Fields) -> Fields:
+    """RFC 7396."""
+    result = dict(target)
+    for name, value in patch.items():
+        if value is None:
+            result.pop(name, None)
+        elif isinstance(value, dict):
+            result[name] = merged(result.get(name) or {}, value)
+        else:
+            result[name] = value
+    return result
 
 
 OUTAGE = Unreachable("the API server is away")
