@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cluster.scenario.jobs import Job
-from tests.cluster.scenario.manifests import Fields, as_text, merge
+from tests.cluster.scenario.manifests import STALL_SECONDS, Fields, as_text, merge
 from tests.cluster.scenario.operators import NODE, InstalledOperator
 from tests.cluster.scenario.ranks import AttemptWatch
 from tests.cluster.testbed.cluster import Cluster
@@ -41,7 +41,7 @@ def training(name: str, image: str, *env: Fields, **pod: Any) -> Fields:
         "workers": 1,
         "ranksPerWorker": 2,
         "heartbeat": {"logPattern": "step (?P<step>[0-9]+)/"},
-        "health": {"stall": {"minSeconds": 3}},
+        "health": {"stall": {"minSeconds": STALL_SECONDS}},
         "recovery": {"backoff": {"initialSeconds": 1}, "graceSeconds": 5},
         "kubernetes": {"template": template},
     }

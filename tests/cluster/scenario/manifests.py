@@ -12,6 +12,8 @@ Fields = dict[str, Any]
 
 QUICKSTART = REPOSITORY / "examples" / "quickstart"
 PYTORCH = REPOSITORY / "examples" / "pytorch-ddp"
+# Many processes share few cores here: a rank that waits for its turn must not look stuck.
+STALL_SECONDS = 6
 NO_FAULTS = {"HANG_RANK": "-1", "TORN_STEP": "-1"}
 
 
@@ -43,7 +45,8 @@ def quickstart(name: str, *, spec: Fields | None = None, env: Mapping[str, str] 
     checkpoints = f"/checkpoints/{name}"
     add_environment(job, {"CHECKPOINT_DIRECTORY": checkpoints, **(env or {})})
     spread_over_nodes(job, name)
-    merge(job["spec"], {"checkpoint": {"directory": checkpoints}, **(spec or {})})
+    merge(job["spec"], {"checkpoint": {"directory": checkpoints}, "health": {"stall": {"minSeconds": STALL_SECONDS}}})
+    merge(job["spec"], spec or {})
     return job
 
 

@@ -18,6 +18,8 @@ from tests.cluster.scenario.operators import NODE
 from tests.cluster.testbed.images import PYTORCH_IMAGE
 
 SECONDS = 240
+# While one job imports torch, the ranks of others wait for their turn.
+STALL_SECONDS = 10
 # Debian's torch 1.13 cannot read "no redirection" on Python 3.11; a mapping that names no rank here says the same.
 NO_REDIRECTION = ["--redirects=9:1", "--tee=9:1"]
 TORCHRUN = [
@@ -57,7 +59,7 @@ def torchrun(name: str, command: list[str], env: dict[str, str]) -> Fields:
     wrapped_container(manifest)["command"] = command
     checkpoints = f"/checkpoints/{name}"
     add_environment(manifest, {"CHECKPOINT_DIRECTORY": checkpoints, **env})
-    merge(manifest["spec"], {"checkpoint": {"directory": checkpoints}})
+    merge(manifest["spec"], {"checkpoint": {"directory": checkpoints}, "health": {"stall": {"minSeconds": STALL_SECONDS}}})
     spread_over_nodes(manifest, name)
     return manifest
 
