@@ -6,7 +6,15 @@ from concurrent.futures import Future, wait
 import pytest
 
 from tests.cluster.scenario.jobs import Job
-from tests.cluster.scenario.manifests import all_on, example, in_pods, quickstart, spread_over_nodes
+from tests.cluster.scenario.manifests import (
+    TORCH_STALL_SECONDS,
+    all_on,
+    example,
+    in_pods,
+    merge,
+    quickstart,
+    spread_over_nodes,
+)
 from tests.cluster.scenario.operators import NODE, InstalledOperator
 from tests.cluster.scenario.places import restricted_namespace
 from tests.cluster.scenario.ranks import AttemptWatch
@@ -69,4 +77,5 @@ def pytorch(cluster: Cluster, operator: InstalledOperator, watch: AttemptWatch) 
     with restricted_namespace(cluster, "pytorch-ddp") as namespace:
         (manifest,) = (entry for entry in example("pytorch-ddp") if entry["kind"] == "TrainingJob")
         spread_over_nodes(manifest, "pytorch-ddp")
+        merge(manifest["spec"], {"health": {"stall": {"minSeconds": TORCH_STALL_SECONDS}}})
         yield Job.apply(cluster, namespace, manifest)

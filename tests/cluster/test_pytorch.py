@@ -8,9 +8,10 @@ from tests.cluster.scenario.ranks import AttemptWatch
 
 
 @pytest.fixture(scope="module")
-def job(pytorch: Job) -> Job:
+def job(pytorch: Job, torchrun_jobs: object) -> Job:
     """The example after it has ended."""
-    pytorch.wait_state("Succeeded", timeout=150)
+    del torchrun_jobs  # go on meanwhile
+    pytorch.wait_state("Succeeded", timeout=240)
     return pytorch
 
 

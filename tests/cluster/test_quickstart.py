@@ -12,14 +12,12 @@ from tests.cluster.testbed.cluster import Cluster
 
 
 @pytest.fixture(scope="module")
-def job(
-    cluster: Cluster, operator: InstalledOperator, watch: AttemptWatch, pytorch: Job, torchrun_jobs: object
-) -> Iterator[Job]:
+def job(cluster: Cluster, operator: InstalledOperator, watch: AttemptWatch, pytorch: Job) -> Iterator[Job]:
     """The quickstart after it has ended, as `make cluster` offers it."""
-    del operator, watch, pytorch, torchrun_jobs  # must be there; go on meanwhile
+    del operator, watch, pytorch  # must be there; goes on meanwhile
     offered = offer(cluster)
     cluster.kubectl("apply", "-f", str(offered))
-    cluster.kubectl("wait", "--for=condition=Succeeded", "--timeout=120s", "tj/quickstart", timeout=130)
+    cluster.kubectl("wait", "--for=condition=Succeeded", "--timeout=240s", "tj/quickstart", timeout=250)
     yield Job(cluster, "default", "quickstart")
     cluster.kubectl("delete", "--wait=false", "-f", str(offered))
 

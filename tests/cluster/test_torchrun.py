@@ -1,4 +1,4 @@
-"""torchrun as people run it, real torch over gloo: 2 workers of 2 ranks, found and judged through torchrun's tree.
+"""torchrun as people run it, real torch over gloo, up to 2 workers of 2 ranks: found and judged through its tree.
 
 Its own options contradict the job; the job wins. Side by side: one job hangs, of one torchrun is killed, in one a
 rank raises.
@@ -49,8 +49,8 @@ def test_what_torchrun_is_told_gives_way_and_a_line_says_so(torchrun_jobs: Torch
 def test_of_ranks_that_torchrun_ends_after_an_exception_the_first_is_named(torchrun_jobs: Torchrun) -> None:
     job = torchrun_jobs.jobs["raises"]
     status = job.wait_state("Failed", timeout=SECONDS)
-    assert [entry["ranks"] for entry in status["history"]] == [[3], [3]], job.story()
-    assert "rank 3 exited with code 1 at step 12: ValueError: bad batch" in status["history"][0]["message"]
+    assert [entry["ranks"] for entry in status["history"]] == [[1], [1]], job.story()
+    assert "rank 1 exited with code 1 at step 12: ValueError: bad batch" in status["history"][0]["message"]
     assert job.condition("Failed")["reason"] == "ApplicationFault"
 
 

@@ -14,6 +14,7 @@ QUICKSTART = REPOSITORY / "examples" / "quickstart"
 PYTORCH = REPOSITORY / "examples" / "pytorch-ddp"
 # Many processes share few cores here: a rank that waits for its turn must not look stuck.
 STALL_SECONDS = 6
+TORCH_STALL_SECONDS = 10  # importing torch takes both cores for seconds
 NO_FAULTS = {"HANG_RANK": "-1", "TORN_STEP": "-1"}
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from tests.cluster.scenario.jobs import Job
 from tests.cluster.scenario.manifests import (
     NO_FAULTS,
+    TORCH_STALL_SECONDS,
     Fields,
     add_environment,
     example,
@@ -18,8 +19,6 @@ from tests.cluster.scenario.operators import NODE
 from tests.cluster.testbed.images import PYTORCH_IMAGE
 
 SECONDS = 240
-# While one job imports torch, the ranks of others wait for their turn.
-STALL_SECONDS = 10
 # Debian's torch 1.13 cannot read "no redirection" on Python 3.11; a mapping that names no rank here says the same.
 NO_REDIRECTION = ["--redirects=9:1", "--tee=9:1"]
 TORCHRUN = [
@@ -34,10 +33,10 @@ TORCHRUN = [
 ]
 # Long enough to be hit in the middle.
 LONG = {**NO_FAULTS, "STEPS": "150"}
-# The example's script, with a line that raises at rank 3.
+# The example's script, with a line that raises at rank 1.
 RAISING = f"""
 set -e
-sed 's/^        optimizer.step()/&\\n        if rank == 3 and step == 12: raise ValueError("bad batch")/' train.py \\
+sed 's/^        optimizer.step()/&\\n        if rank == 1 and step == 12: raise ValueError("bad batch")/' train.py \\
   > /checkpoints/raising.py
 PYTHONPATH=/code:$PYTHONPATH exec {" ".join(TORCHRUN)} /checkpoints/raising.py
 """
@@ -47,19 +46,20 @@ def manifests() -> list[Fields]:
     """Of one job a rank hangs, of one torchrun will be killed, of one a rank raises."""
     return [
         torchrun("hangs", [*TORCHRUN, "train.py"], {}),
-        torchrun("killed", ["bash", "-c", f"{' '.join(TORCHRUN)} train.py"], LONG),
-        torchrun("raises", ["bash", "-c", RAISING], NO_FAULTS),
+        torchrun("killed", ["bash", "-c", f"{' '.join(TORCHRUN)} train.py"], LONG, ranksPerWorker=1),
+        torchrun("raises", ["bash", "-c", RAISING], NO_FAULTS, workers=1),
     ]
 
 
-def torchrun(name: str, command: list[str], env: dict[str, str]) -> Fields:
-    """The PyTorch example under another name, started by this command, with a checkpoint folder of its own."""
+def torchrun(name: str, command: list[str], env: dict[str, str], **size: int) -> Fields:
+    """The PyTorch example under another name and of this size, with this command and a checkpoint folder of its own."""
     (manifest,) = (entry for entry in example("pytorch-ddp") if entry["kind"] == "TrainingJob")
     manifest["metadata"]["name"] = name
     wrapped_container(manifest)["command"] = command
     checkpoints = f"/checkpoints/{name}"
     add_environment(manifest, {"CHECKPOINT_DIRECTORY": checkpoints, **env})
-    merge(manifest["spec"], {"checkpoint": {"directory": checkpoints}, "health": {"stall": {"minSeconds": STALL_SECONDS}}})
+    patience = {"health": {"stall": {"minSeconds": TORCH_STALL_SECONDS}}}
+    merge(manifest["spec"], {"checkpoint": {"directory": checkpoints}, **patience, **size})
     spread_over_nodes(manifest, name)
     return manifest
 
