@@ -163,11 +163,12 @@ def _file_names(path: str, errors: list[ManifestError]) -> list[str]:
     if path == STANDARD_INPUT or Path(path).is_file():
         return [path]
     if not Path(path).is_dir():
-        errors.append(ManifestError(path, "no such file or folder", unreadable=True))
+        odd = "neither a file nor a folder; to read from a pipe, write -f -" if Path(path).exists() else ""
+        errors.append(ManifestError(path, odd or "no such file or folder", unreadable=True))
         return []
     names = sorted(str(file) for file in Path(path).iterdir() if file.suffix in SUFFIXES and file.is_file())
     if not names:
-        sentence = f"holds no file that ends in {', '.join(SUFFIXES)}"
+        sentence = f"holds no file that ends in {', '.join(SUFFIXES)}; folders in it are not looked into"
         errors.append(ManifestError(path, sentence, unreadable=True))
     return names
 

@@ -15,7 +15,7 @@ from hedgerow_operator.adapters.local.processes import members
 from hedgerow_operator.adapters.local.session_file import Live, SessionRecord, read_live, read_session
 from hedgerow_operator.adapters.local.state_file import read_job
 from hedgerow_operator.api.training_job import TrainingJob
-from hedgerow_operator.cli.outcome import is_finished, is_suspended, name_of, verdict, worker_to_read
+from hedgerow_operator.cli.outcome import is_finished, is_suspended, name_of, output_to_read, verdict
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -69,7 +69,7 @@ class State(Struct, frozen=True, kw_only=True):
         return verdict(found.job, self.again(), self._output)
 
     def _output(self, job: TrainingJob) -> str:
-        return str(self.paths.log(key_of(job), job.status.placement, worker_to_read(job)))
+        return str(self.paths.log(key_of(job), *output_to_read(job)))
 
     def _orphaned(self, found: Found) -> str:
         """A sentence about a job that nobody looks after."""

@@ -53,10 +53,15 @@ def verdict(job: TrainingJob, again: str, output: Callable[[TrainingJob], str]) 
     return f"{name} is stopped {where}; {_next_start(job)}: {again}"
 
 
-def worker_to_read(job: TrainingJob) -> int:
-    """The worker whose output tells most about the job's end: that of the first rank that is blamed."""
-    blamed = job.status.history[-1].ranks if job.status.history else ()
-    return blamed[0] // job.spec.ranks_per_worker if blamed else 0
+def output_to_read(job: TrainingJob) -> tuple[int, int]:
+    """Placement and worker whose output tells most about the job's end: those of the first rank that is blamed.
+
+    A job may fail after the next placement was made and before its ranks started; then nothing was printed there.
+    """
+    if not job.status.history:
+        return job.status.placement, 0
+    last = job.status.history[-1]
+    return last.placement, last.ranks[0] // job.spec.ranks_per_worker if last.ranks else 0
 
 
 def _figures(status: TrainingJobStatus) -> Iterator[str]:

@@ -19,7 +19,7 @@ from hedgerow_operator.adapters.local.runtime import LocalRuntime
 from hedgerow_operator.adapters.local.session_file import SessionRecord, full_name, write_session
 from hedgerow_operator.adapters.local.tokens import TokenFiles
 from hedgerow_operator.api.training_job import TrainingJob
-from hedgerow_operator.cli.outcome import NOT_ALL_SUCCEEDED, exit_code, is_at_rest, is_finished, verdict, worker_to_read
+from hedgerow_operator.cli.outcome import NOT_ALL_SUCCEEDED, exit_code, is_at_rest, is_finished, output_to_read, verdict
 from hedgerow_operator.cli.phase import phase_of
 from hedgerow_operator.cli.views.base import View
 from hedgerow_operator.reconcile.engine import Reconciler
@@ -98,6 +98,7 @@ class Session:
             self._view.changed(job)
         self._hub.on_report, self._hub.on_heard = self._heard, self._engine.hear
         self._engine.on_decided = self._decided
+        self._engine.on_unreachable = self._delayed
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
             loop.add_signal_handler(number, self._signalled)
@@ -115,7 +116,7 @@ class Session:
         return NOT_ALL_SUCCEEDED if self._killed.is_set() else exit_code(final)
 
     def _output(self, job: TrainingJob) -> str:
-        return str(self._paths.log(key_of(job), job.status.placement, worker_to_read(job)))
+        return str(self._paths.log(key_of(job), *output_to_read(job)))
 
     def _apply(self, job: TrainingJob) -> TrainingJob:
         try:
@@ -250,7 +251,14 @@ class Session:
 
     def _failed(self, key: JobKey, error: Exception) -> None:
         """Say once what the next try will most likely say again."""
-        sentence = f"{key.namespace}/{key.name}: internal error, will try again: {type(error).__name__}: {error}"
+        self._say_once(key, f"internal error, will try again: {type(error).__name__}: {error}")
+
+    def _delayed(self, key: JobKey, why: str) -> None:
+        """A full disk is not to look like a job that runs."""
+        self._say_once(key, f"nothing can be decided, will try again: {why}")
+
+    def _say_once(self, key: JobKey, what: str) -> None:
+        sentence = f"{key.namespace}/{key.name}: {what}"
         if self._faults.get(key) != sentence:
             self._faults[key] = sentence
             self._view.note(sentence)

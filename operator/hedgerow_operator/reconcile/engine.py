@@ -82,6 +82,8 @@ class Reconciler:
         self._on_gpus: dict[str, RanksOnGPUs] = {}
         # Called at the end of each pass with the job as it was decided, written or not.
         self.on_decided: Callable[[TrainingJob], None] = lambda job: None
+        # Called with why a pass came to nothing, which is tried again.
+        self.on_unreachable: Callable[[JobKey, str], None] = lambda key, why: None
 
     def key_of(self, uid: str) -> JobKey | None:
         """The key of the job with this uid, as far as it was seen here."""
@@ -100,8 +102,9 @@ class Reconciler:
         except Conflict:
             result = "conflict"
             return CONFLICT_SECONDS
-        except Unreachable:
+        except Unreachable as error:
             result = "unreachable"
+            self.on_unreachable(key, str(error))
             return RETRY_SECONDS
         except Exception:
             result = "error"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from pathlib import Path
 
 import pytest
@@ -165,7 +166,13 @@ def test_a_path_that_is_not_there(tmp_path: Path) -> None:
 
 def test_a_folder_without_manifests(tmp_path: Path) -> None:
     (error,) = load_manifests(str(tmp_path)).errors
-    assert str(error) == f"{tmp_path}: holds no file that ends in .yaml, .yml, .json"
+    assert str(error) == f"{tmp_path}: holds no file that ends in .yaml, .yml, .json; folders in it are not looked into"
+
+
+def test_a_pipe_is_not_called_missing(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "job.yaml")
+    (error,) = load_manifests(str(tmp_path / "job.yaml")).errors
+    assert str(error) == f"{tmp_path}/job.yaml: neither a file nor a folder; to read from a pipe, write -f -"
 
 
 def test_a_file_without_jobs(tmp_path: Path) -> None:

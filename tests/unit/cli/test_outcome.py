@@ -6,7 +6,7 @@ import pytest
 from hedgerow_operator.api.spec import CheckpointSpec
 from hedgerow_operator.api.status import CheckpointStatus, HistoryEntry
 from hedgerow_operator.api.training_job import TrainingJob
-from hedgerow_operator.cli.outcome import exit_code, is_at_rest, verdict, worker_to_read
+from hedgerow_operator.cli.outcome import exit_code, is_at_rest, output_to_read, verdict
 from tests.unit.cli.builders import TRAINING, condition, job
 
 AGAIN = "hedgerow local -f job.yaml --state-dir .hedgerow"
@@ -74,4 +74,9 @@ def test_the_end_of_a_run_tells_of(case: str) -> None:
 
 def test_the_output_to_read_is_that_of_the_first_rank_that_is_blamed() -> None:
     blamed = HistoryEntry(attempt=1, placement=1, reason="RankExited", ranks=(5, 6))
-    assert [worker_to_read(job(history=(blamed,))), worker_to_read(job())] == [1, 0]
+    assert [output_to_read(job(history=(blamed,))), output_to_read(job(placement=1))] == [(1, 1), (1, 0)]
+
+
+def test_the_output_to_read_is_not_that_of_a_placement_whose_ranks_never_started() -> None:
+    blamed = HistoryEntry(attempt=3, placement=3, reason="RankExited", ranks=(0,))
+    assert output_to_read(job(history=(blamed,), attempt=4, placement=4)) == (3, 0)
