@@ -182,7 +182,9 @@ class Gang(Struct, frozen=True, kw_only=True, dict=True):
     def ended_well_seconds(self) -> float:
         """Seconds since the last rank that ended with exit code 0 did so; 0.0: none has."""
         ended = [
-            rank.exited_seconds for rank in self.ended_ranks if rank.own.exit_code == 0 and rank.own.exit_signal is None
+            (rank.own.exit_age or 0.0) + rank.age
+            for rank in self.ended_ranks
+            if rank.own.exit_code == 0 and rank.own.exit_signal is None
         ]
         return min(ended, default=0.0)
 
@@ -279,7 +281,9 @@ def _views(
         worker, age, found_at, reports = heard.report.worker, heard.age, sums.places.get, heard.report.ranks
         node = nodes.get(worker, "") or heard.report.node
         said = reports if as_they_are else [absolute(report, resumed) for report in reports]
-        if spoken is None:
+        if spoken is None and not sums.places:
+            views += [RankView(report.rank, worker, node, age, report, None) for report in said]
+        elif spoken is None:
             views += [RankView(report.rank, worker, node, age, report, found_at(report.rank)) for report in said]
         else:
             views += [

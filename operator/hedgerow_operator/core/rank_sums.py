@@ -87,47 +87,74 @@ def sums_of(reports: Iterable[RankReport]) -> RankSums:
 
 
 def _sums_of(ranks: Sequence[RankReport]) -> RankSums:
-    live = [rank for rank in ranks if rank.state != RANK_EXITED]
+    """Made for every report that arrives: what is rare (ends, stacks, hooks) is looked for once."""
     ended = [rank.exit_code == 0 and rank.exit_signal is None for rank in ranks if rank.state == RANK_EXITED]
-    paces = sorted(rank.step_seconds for rank in ranks if rank.step_seconds is not None)
-    steps = [(rank.source == SOURCE_TORCH, rank.step) for rank in ranks if rank.step is not None]
-    oldest: dict[str, float] = {}
-    newest: dict[str, float] = {}
-    for rank in live:
-        age = rank.progress_age
-        newest[rank.phase] = min(newest.get(rank.phase, age or 0.0), age or 0.0)
-        if age is not None:
-            oldest[rank.phase] = max(oldest.get(rank.phase, 0.0), age)
+    live = [rank for rank in ranks if rank.state != RANK_EXITED] if ended else ranks
+    sources = {rank.source for rank in ranks}
+    torch = [rank.step for rank in ranks if rank.source == SOURCE_TORCH] if SOURCE_TORCH in sources else []
+    own = [rank.step for rank in ranks if rank.source != SOURCE_TORCH] if torch else [rank.step for rank in ranks]
+    paces = sorted([rank.step_seconds for rank in ranks if rank.step_seconds is not None])
+    oldest, newest = _ages(live)
     places = {rank.rank: place(rank.stack) for rank in live if rank.stack}
+    frozen, at_work = _work(live)
     return RankSums(
         count=len(ranks),
         live=len(live),
-        failed=not all(ended),
-        ended_well=any(ended),
+        failed=False in ended,
+        ended_well=True in ended,
         oldest=oldest,
         newest=newest,
         places=places,
-        functions=Counter([(frame.file, frame.function) for frame in places.values() if frame]),
-        beating=not ended and all(rank.beats > 0 and rank.phase not in _STARTING for rank in live),
-        least_step=min((step for torch, step in steps if not torch), default=None),
-        least_torch_step=min((step for torch, step in steps if torch), default=None),
-        stepless=len(steps) < len(ranks),
+        functions=Counter([(frame.file, frame.function) for frame in places.values() if frame]) if places else {},
+        beating=not ended and False not in [rank.beats > 0 and rank.phase not in _STARTING for rank in live],
+        least_step=_least(*own),
+        least_torch_step=_least(*torch) if torch else None,
+        stepless=None in own or None in torch,
         pace=paces[len(paces) // 2] if paces else None,
-        speaks=any(rank.source == SOURCE_LOG for rank in ranks),
-        most_step=max((step for torch, step in steps if not torch), default=None),
-        most_torch_step=max((step for torch, step in steps if torch), default=None),
-        stopped=any(rank.activity.process_state in STOPPED_STATES for rank in live),
-        bursty=any(rank.bursty for rank in live),
-        recorded=any(rank.collectives is not None for rank in live),
-        records=any(rank.records for rank in live),
-        frozen=all(_shows(rank, inf) is Computing.FROZEN for rank in live),
-        at_work=tuple([rank.rank for rank in live if _shows(rank, 0.0) is Computing.ACTIVE]),
+        speaks=SOURCE_LOG in sources,
+        most_step=_most(*own),
+        most_torch_step=_most(*torch) if torch else None,
+        stopped=True in [rank.activity.process_state in STOPPED_STATES for rank in live],
+        bursty=True in [rank.bursty for rank in live],
+        recorded=True in [rank.collectives is not None for rank in live],
+        records=True in [rank.records for rank in live],
+        frozen=frozen,
+        at_work=at_work,
         idle=all(surely_idle(rank) for rank in live),
     )
 
 
+def _ages(live: Sequence[RankReport]) -> tuple[dict[str, float], dict[str, float]]:
+    """Longest and shortest time without progress, by phase."""
+    oldest: dict[str, float] = {}
+    newest: dict[str, float] = {}
+    for rank in live:
+        phase, age = rank.phase, rank.progress_age
+        if age is None:
+            newest[phase] = 0.0
+            continue
+        if age < newest.get(phase, inf):
+            newest[phase] = age
+        if age > oldest.get(phase, -1.0):
+            oldest[phase] = age
+    return oldest, newest
+
+
+def _work(live: Sequence[RankReport]) -> tuple[bool, tuple[int, ...]]:
+    """Whether all stand whatever their deadline is, and who works whatever it is. What works by the shortest deadline
+    works by any; what stands by the longest stands by any.
+    """
+    frozen, at_work = True, []
+    for rank in live:
+        if frozen and _shows(rank, inf) is Computing.FROZEN:
+            continue
+        frozen = False
+        if _shows(rank, 0.0) is Computing.ACTIVE:
+            at_work.append(rank.rank)
+    return frozen, tuple(at_work)
+
+
 def _shows(rank: RankReport, deadline: float) -> Computing:
-    """What works by the shortest deadline works by any; what stands by the longest stands by any."""
     known = rank.progress_age is not None
     return computing(rank.activity, rank.progress_age, deadline) if known else Computing.UNKNOWN
 
@@ -187,33 +214,33 @@ def _together(parts: Sequence[RankSums]) -> RankSums:
     return RankSums(
         count=sum([part.count for part in parts]),
         live=sum([part.live for part in parts]),
-        failed=any(part.failed for part in parts),
-        ended_well=any(part.ended_well for part in parts),
+        failed=True in [part.failed for part in parts],
+        ended_well=True in [part.ended_well for part in parts],
         oldest=oldest,
         newest=newest,
         places=places,
         functions=functions,
-        beating=all(part.beating for part in parts),
+        beating=False not in [part.beating for part in parts],
         least_step=min(steps, default=None),
         least_torch_step=min(torch_steps, default=None),
-        stepless=any(part.stepless for part in parts),
+        stepless=True in [part.stepless for part in parts],
         pace=paces[len(paces) // 2] if paces else None,
-        speaks=any(part.speaks for part in parts),
+        speaks=True in [part.speaks for part in parts],
         most_step=max([part.most_step for part in parts if part.most_step is not None], default=None),
         most_torch_step=max([part.most_torch_step for part in parts if part.most_torch_step is not None], default=None),
-        stopped=any(part.stopped for part in parts),
-        bursty=any(part.bursty for part in parts),
-        recorded=any(part.recorded for part in parts),
-        records=any(part.records for part in parts),
-        frozen=all(part.frozen for part in parts),
+        stopped=True in [part.stopped for part in parts],
+        bursty=True in [part.bursty for part in parts],
+        recorded=True in [part.recorded for part in parts],
+        records=True in [part.records for part in parts],
+        frozen=False not in [part.frozen for part in parts],
         at_work=tuple(chain.from_iterable([part.at_work for part in parts if part.at_work])),
-        idle=all(part.idle for part in parts),
+        idle=False not in [part.idle for part in parts],
     )
 
 
 def _most(*steps: int | None) -> int | None:
-    return max((step for step in steps if step is not None), default=None)
+    return max([step for step in steps if step is not None], default=None)
 
 
 def _least(*steps: int | None) -> int | None:
-    return min((step for step in steps if step is not None), default=None)
+    return min([step for step in steps if step is not None], default=None)

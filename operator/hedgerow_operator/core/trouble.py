@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Mapping
+from operator import attrgetter
 from types import MappingProxyType
 
 from msgspec import Struct
@@ -110,7 +111,8 @@ def _worker_trouble(gang: Gang, begun: bool, deadlines: Mapping[str, float]) -> 
 
 
 def _missing(gang: Gang) -> list[int]:
-    return [index for index in range(gang.workers) if gang.worker(index) is None]
+    there = frozenset([worker.index for worker in gang.placement.workers]) if gang.placement else frozenset()
+    return [index for index in range(gang.workers) if index not in there]
 
 
 def _node_lost(gang: Gang, worker: WorkerSeen, deadlines: Mapping[str, float]) -> Trouble | None:
@@ -181,10 +183,12 @@ def _rank_trouble(gang: Gang) -> Trouble | None:
 
 
 def _stopped_itself(gang: Gang) -> Trouble | None:
-    for worker in sorted(gang.fresh):
-        report = gang.report(worker)
-        if report is None or report.attempt != gang.attempt or report.stage != STAGE_STOPPED:
-            continue
+    stopped = [
+        heard.report for worker, heard in gang.launchers.items()
+        if heard.report.stage == STAGE_STOPPED and heard.report.attempt == gang.attempt and worker in gang.fresh
+    ]
+    for report in sorted(stopped, key=attrgetter("worker")):
+        worker = report.worker
         if report.stop_cause == STOP_FENCE:
             return Trouble(
                 reason=reasons.RANKS_KILLED,
@@ -200,8 +204,8 @@ def _stopped_itself(gang: Gang) -> Trouble | None:
 def _lost_ranks(gang: Gang) -> Trouble | None:
     """A launcher that has forgotten an attempt which it was running: it was itself restarted, its ranks are gone."""
     lost = [
-        worker for worker in sorted(gang.fresh)
-        if (report := gang.report(worker)) is not None and report.stage == STAGE_WAITING
+        worker for worker, heard in sorted(gang.launchers.items())
+        if heard.report.stage == STAGE_WAITING and worker in gang.fresh
     ]
     if not lost:
         return None

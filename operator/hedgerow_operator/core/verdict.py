@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from heapq import nsmallest
 from itertools import islice
+from math import inf
 
 from msgspec import Struct, structs
 
@@ -69,7 +69,7 @@ def judge(
         return Verdict(kind=Kind.NOT_MEASURED, reason=reasons.NOT_MEASURED, message=message)
     if gang.sums.ended_well:
         return _ending(gang, deadlines)
-    if all(age <= deadlines.get(phase, float("inf")) for phase, age in gang.sums.oldest.items()):
+    if all(age <= deadlines.get(phase, inf) for phase, age in gang.sums.oldest.items()):
         return _progressing(gang)
     if not _all_past(gang, deadlines):
         return _some_overdue(gang, deadlines)
@@ -100,7 +100,7 @@ def _unread(rank: RankView, deadlines: Mapping[str, float]) -> bool:
 
 def _all_past(gang: Gang, deadlines: Mapping[str, float], factor: float = 1.0) -> bool:
     """Whether every live rank is overdue, as its sums say."""
-    return all(age > factor * deadlines.get(phase, float("inf")) for phase, age in gang.sums.newest.items())
+    return all(age > factor * deadlines.get(phase, inf) for phase, age in gang.sums.newest.items())
 
 
 def _overdue(rank: RankView, deadlines: Mapping[str, float], factor: float = 1.0) -> bool:
@@ -109,7 +109,7 @@ def _overdue(rank: RankView, deadlines: Mapping[str, float], factor: float = 1.0
 
 
 def _limit(rank: RankView, deadlines: Mapping[str, float]) -> float:
-    return deadlines.get(rank.progress.phase, float("inf"))
+    return deadlines.get(rank.progress.phase, inf)
 
 
 def _progressing(gang: Gang) -> Verdict:
@@ -127,9 +127,13 @@ def _some_overdue(gang: Gang, deadlines: Mapping[str, float]) -> Verdict:
     if gang.sums.closer_than(ALONE_STEPS):
         return _progressing(gang)
     far = _furthest(gang, deadlines) - ALONE_STEPS
-    told = zip(gang.live, gang.told, strict=True)
-    behind = [rank for rank, one in told if (-1 if one.step is None else one.step) <= far]
-    alone = [rank for rank in behind if _overdue(rank, deadlines, ALONE_FACTOR) and _frozen(rank, deadlines)]
+    late = {phase: ALONE_FACTOR * limit for phase, limit in deadlines.items()}
+    behind = [
+        rank
+        for rank, one in zip(gang.live, gang.told, strict=True)
+        if (one.step is None or one.step <= far) and (one.progress_age or 0.0) > late.get(one.phase, inf)
+    ]
+    alone = behind if gang.sums.frozen else [rank for rank in behind if _frozen(rank, deadlines)]
     if not alone:
         return _progressing(gang)
     numbers = tuple(rank.rank for rank in alone)
@@ -139,7 +143,7 @@ def _some_overdue(gang: Gang, deadlines: Mapping[str, float]) -> Verdict:
 
 def _furthest(gang: Gang, deadlines: Mapping[str, float]) -> int:
     """The step of the peers that step on; those that only have a longer deadline (they save, say) do not."""
-    limit = deadlines.get(PHASE_STEP, float("inf"))
+    limit = deadlines.get(PHASE_STEP, inf)
     reached = [one.step for one in gang.told if one.phase == PHASE_STEP and (one.progress_age or 0.0) <= limit]
     return max([step for step in reached if step is not None], default=-1)
 
@@ -160,20 +164,29 @@ def _ending(gang: Gang, deadlines: Mapping[str, float]) -> Verdict:
         names = phrases.ranks(rank.rank for rank in behind)
         why = f"{ended} ended with exit code 0 after step {last}, which {names} never reached"
         return _stalled(behind, deadlines, Culprit(ranks=tuple(rank.rank for rank in behind), why=why))
-    newest, limit = gang.ended_well_seconds, deadlines.get(PHASE_ENDING, float("inf"))
+    newest, limit = gang.ended_well_seconds, deadlines.get(PHASE_ENDING, inf)
     numbers = tuple([rank.rank for rank in gang.live])
-    if not all(_late_to_end(rank, newest, limit, deadlines) for rank in gang.live):
+    if not _all_late_to_end(gang, newest, limit, deadlines):
         message = f"{ended} ended with exit code 0, {phrases.ranks(numbers)} may take {phrases.seconds(limit)} to end"
         return Verdict(kind=Kind.HEALTHY, reason=reasons.HEALTHY, message=message)
     culprit = Culprit(ranks=numbers, why=f"{ended} ended with exit code 0, {phrases.ranks(numbers)} did not end")
     left: Sequence[RankView] = gang.live
     if gang.sums.frozen and len(left) > MOST_CLASSED:
-        left = nsmallest(MOST_CLASSED, left, key=lambda rank: _still_at_end(rank, newest) or 0.0)
+        still = [_still_at_end(rank, newest) or 0.0 for rank in left]
+        left = [left[place] for place in sorted(range(len(still)), key=still.__getitem__)[:MOST_CLASSED]]
     return _all_still(gang, [_as_ending(rank, newest, limit, deadlines) for rank in left], deadlines, culprit)
 
 
 def _stands(rank: RankView, deadlines: Mapping[str, float]) -> bool:
     return _overdue(rank, deadlines) and _frozen(rank, deadlines)
+
+
+def _all_late_to_end(gang: Gang, newest: float, limit: float, deadlines: Mapping[str, float]) -> bool:
+    """Mostly the sums tell; where the oldest report might be that of another phase, every rank is looked at."""
+    heard = newest - max([rank.age for rank in gang.live])
+    if all(min(age, heard) > max(limit, deadlines.get(phase, inf)) for phase, age in gang.sums.newest.items()):
+        return True
+    return all(_late_to_end(rank, newest, limit, deadlines) for rank in gang.live)
 
 
 def _late_to_end(rank: RankView, newest: float, limit: float, deadlines: Mapping[str, float]) -> bool:

@@ -15,7 +15,9 @@ from tests.unit.core.faults_of_world import FAULTS, heal
 from tests.unit.core.world import World
 
 SPEC: dict[str, Any] = {
-    "workers": 2, "ranksPerWorker": 2, "recovery": {"fenceSeconds": 30, "backoff": {"initialSeconds": 0}},
+    "workers": 2,
+    "ranksPerWorker": 2,
+    "recovery": {"fenceSeconds": 30, "backoff": {"initialSeconds": 0}},
 }
 
 
@@ -115,8 +117,9 @@ def test_while_blind_nothing_is_created_removed_or_restarted_and_the_status_says
                 launcher.obeys = False
             world.until(stage)
             stopping = world.status.stopping
-        world.job = msgspec.structs.replace(world.job, status=msgspec.structs.replace(
-            world.status, attempt_stage=stage, stopping=stopping))
+        world.job = msgspec.structs.replace(
+            world.job, status=msgspec.structs.replace(world.status, attempt_stage=stage, stopping=stopping)
+        )
         FAULTS["go_blind"](world)
         before = list(world.placements)
         world.calls.clear()
@@ -209,15 +212,16 @@ def test_restarts_that_count_stay_within_the_limit_wherever_the_operator_dies(li
         assert world.status.reason == reasons.MAX_RESTARTS_EXCEEDED
 
 
-def test_workers_that_fail_before_they_can_start_do_not_do_so_for_ever() -> None:
-    world = World(make_job({**SPEC, "recovery": {"maxRestarts": 3}}))
+@pytest.mark.parametrize(("limit", "reason", "restarts"), [(1, reasons.MAX_RESTARTS_EXCEEDED, 1), (9, "WorkerLost", 2)])
+def test_workers_that_fail_before_they_can_start_do_not_do_so_for_ever(limit: int, reason: str, restarts: int) -> None:
+    world = World(make_job({**SPEC, "recovery": {"maxRestarts": limit}}))
 
     def fail(placement: Any) -> None:
         placement.launchers[1].dead = True
 
     world.on_placement = fail
     world.until(ENDED)
-    assert (world.status.reason, world.status.restarts_counted) == (reasons.MAX_RESTARTS_EXCEEDED, 3)
+    assert (world.status.reason, world.status.restarts_counted) == (reason, restarts)
 
 
 def test_a_failure_that_a_suspension_overtakes_still_counts() -> None:
