@@ -88,6 +88,7 @@ class Operator:
         self.gpu_nodes = NodeReconciler(
             KubeGPUNodes(guarded), self.agents, self.lease, time.time, self.leading.seconds, settings.node_rules
         )
+        self.metrics.count_nodes = self.gpu_nodes.states
         self.tainting = (
             Tainting(KubeNodeTaints(guarded), self.gpu_nodes, self.lease, time.time, settings.taint_rules)
             if settings.taint_rules

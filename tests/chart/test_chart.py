@@ -33,6 +33,7 @@ VARIANTS = {
         "reportURL=https://hedgerow.example.org",
     ),
     "with agents": ("agent.enabled=true",),
+    "with alert rules as a file": ("alerts.kind=ConfigMap", "alerts.labels.prometheus=main"),
     "with agents, and taints on quarantined nodes": ("agent.enabled=true", "nodeAction=Taint"),
     "with agents chosen by the user": (
         "agent.enabled=true",

@@ -25,6 +25,7 @@ CASES = {
     "a kernel log of nowhere": ("agent.kernelLog=/var/log/messages", "kernelLog"),
     "a checkpoint path that is none": ("agent.checkpointPaths={data}", "checkpointPaths"),
     "a silence shorter than two reports": ("agent.silentSeconds=5", "silentSeconds"),
+    "alert rules of nowhere": ("alerts.kind=Rules", "kind"),
     "an action that nobody knows": ("nodeAction=Drain", "nodeAction"),
     "a share of the fleet that is none": ("nodeActionMaxPercent=0", "nodeActionMaxPercent"),
     "a taint without an agent to tell of faults": ("nodeAction=Taint", "agent.enabled"),

@@ -1,6 +1,8 @@
 """One pass over one TrainingJob: observe, decide, act, write the status once, answer launchers, tell people."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 from time import monotonic
 from typing import Any
 
@@ -8,6 +10,7 @@ import msgspec
 
 from hedgerow.wire import Report
 from hedgerow_operator.api.labels import ANNOTATION_LEARNED_DURATIONS, ANNOTATION_LEARNED_PACE
+from hedgerow_operator.api.status import TrainingJobStatus
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.decide import decide, refused
 from hedgerow_operator.core.nodes.on_gpus import RanksOnGPUs
@@ -76,6 +79,7 @@ class Reconciler:
         self._signals = signals
         self._uids: dict[JobKey, str] = {}
         self._states: dict[JobKey, str] = {}
+        self._unusual: dict[JobKey, frozenset[str]] = {}
         self._written: dict[JobKey, float] = {}
         self._watches: dict[str, JobWatch] = {}
         self._stages = StageClock()
@@ -207,6 +211,7 @@ class Reconciler:
             self._count(key, old.restarts, old.incident is None, plan)
             for event in plan.events:
                 await self._jobs.record(job, event)
+        self._note_state(key, plan.status)
         self.on_decided(msgspec.structs.replace(job, status=plan.status))
         if moved or plan.actions:
             return 0.0 if moved else min(1.0, plan.requeue_after or 1.0)
@@ -218,14 +223,17 @@ class Reconciler:
             self._metrics.incident_opened(status.incident.kind)
         if status.restarts > restarts and status.history:
             self._metrics.restarted(status.history[-1].reason)
-        self._states[key] = status.state
-        self._metrics.jobs_by_state(self._by_state())
 
-    def _by_state(self) -> Mapping[str, int]:
-        counts: dict[str, int] = {}
-        for state in self._states.values():
-            counts[state] = counts.get(state, 0) + 1
-        return counts
+    def _note_state(self, key: JobKey, status: TrainingJobStatus) -> None:
+        """Counted whether or not it is written: an operator that has just started knows of no write."""
+        unusual = frozenset(entry.reason for entry in status.degradations)
+        if (self._states.get(key), self._unusual.get(key)) != (status.state, unusual):
+            self._states[key], self._unusual[key] = status.state, unusual
+            self._tell_counts()
+
+    def _tell_counts(self) -> None:
+        self._metrics.jobs_by_state(Counter(self._states.values()))
+        self._metrics.degraded_jobs(Counter(chain.from_iterable(self._unusual.values())))
 
     def _forget(self, key: JobKey) -> None:
         uid = self._uids.pop(key, None)
@@ -235,5 +243,6 @@ class Reconciler:
             self._stages.forget(uid)
             self._on_gpus.pop(uid, None)
         self._written.pop(key, None)
+        self._unusual.pop(key, None)
         if self._states.pop(key, None) is not None:
-            self._metrics.jobs_by_state(self._by_state())
+            self._tell_counts()

@@ -4,6 +4,7 @@ Stored objects are read when this operator begins to lead, from time to time, an
 node costs no call at all.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from time import monotonic
 from typing import Protocol
@@ -93,6 +94,10 @@ class NodeReconciler:
     def fleet(self) -> int:
         """How many nodes there are."""
         return len(self._known)
+
+    def states(self) -> Mapping[str, int]:
+        """How many nodes are in each state."""
+        return Counter(node.status.state for node in self._known.values() if node.status.state)
 
     def quarantines(self) -> Mapping[str, Quarantine] | None:
         """Of every node that is quarantined; None: the stored nodes have not been read yet."""

@@ -107,3 +107,6 @@ class Metrics(Protocol):
 
     def jobs_by_state(self, counts: Mapping[str, int]) -> None:
         """How many jobs there are in each state."""
+
+    def degraded_jobs(self, counts: Mapping[str, int]) -> None:
+        """How many jobs go on, but not as they should, by reason."""

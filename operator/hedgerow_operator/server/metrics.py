@@ -1,8 +1,10 @@
 """What Prometheus can read of this process: names with units, labels with few values, a registry of its own."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from hedgerow_operator.api import reasons
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -27,6 +29,18 @@ class Metrics:
             registry=self.registry,
         )
         self._jobs = Gauge("hedgerow_jobs", "Training jobs by state.", ["state"], registry=self.registry)
+        self._degraded = Gauge(
+            "hedgerow_degraded_jobs",
+            "Training jobs that go on, but not as they should, by reason.",
+            ["reason"],
+            registry=self.registry,
+        )
+        self._nodes = Gauge("hedgerow_nodes", "GPUNodes by state.", ["state"], registry=self.registry)
+        # Asked at each scrape; a process that keeps no nodes has none.
+        self.count_nodes: Callable[[], Mapping[str, int]] = dict
+        # A counter that begins with its first incident would show no increase by it.
+        for kind in sorted(reasons.INCIDENT_KINDS):
+            self._incidents.labels(kind)
         self._leader = Gauge("hedgerow_leader", "1 while this process may act.", registry=self.registry)
 
     def _counter(self, name: str, text: str, label: str) -> Counter:
@@ -55,9 +69,11 @@ class Metrics:
 
     def jobs_by_state(self, counts: Mapping[str, int]) -> None:
         """How many jobs there are in each state; states that are not named have none."""
-        self._jobs.clear()
-        for state, count in counts.items():
-            self._jobs.labels(state).set(count)
+        _set(self._jobs, counts)
+
+    def degraded_jobs(self, counts: Mapping[str, int]) -> None:
+        """How many jobs have a degradation of each reason; reasons that are not named have none."""
+        _set(self._degraded, counts)
 
     def leading(self, holds: bool) -> None:
         """Whether this process may act now."""
@@ -65,4 +81,11 @@ class Metrics:
 
     def text(self) -> bytes:
         """Everything in Prometheus' text format."""
+        _set(self._nodes, self.count_nodes())
         return generate_latest(self.registry)
+
+
+def _set(gauge: Gauge, counts: Mapping[str, int]) -> None:
+    gauge.clear()
+    for word, count in counts.items():
+        gauge.labels(word).set(count)

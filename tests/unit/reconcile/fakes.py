@@ -103,6 +103,7 @@ class FakeMetrics:
         self.incidents: list[str] = []
         self.restarts: list[str] = []
         self.states: dict[str, int] = {}
+        self.degraded: dict[str, int] = {}
 
     def reconciled(self, result: str, seconds: float) -> None:
         self.results.append(result)
@@ -115,3 +116,6 @@ class FakeMetrics:
 
     def jobs_by_state(self, counts: Mapping[str, int]) -> None:
         self.states = dict(counts)
+
+    def degraded_jobs(self, counts: Mapping[str, int]) -> None:
+        self.degraded = dict(counts)

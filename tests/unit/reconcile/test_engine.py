@@ -3,12 +3,14 @@
 import dataclasses
 import itertools
 
+import msgspec
 import pytest
 
 from hedgerow import wire
 from hedgerow_operator.api import reasons
 from hedgerow_operator.api.metadata import ObjectMeta
-from hedgerow_operator.api.status import TrainingJobStatus
+from hedgerow_operator.api.status import Degradation, TrainingJobStatus
+from hedgerow_operator.api.times import format_time
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.step import ENDED, PLACING, RUNNING
 from hedgerow_operator.reconcile.engine import CONFLICT_SECONDS, FIGURES_SECONDS, RETRY_SECONDS, Reconciler, connect
@@ -206,3 +208,19 @@ async def test_whoever_watches_is_told_what_was_decided_also_between_two_writes(
     bench.report(step=38, seq=2)
     await bench.again()
     assert (steps, "write_status" in bench.calls.made) == ([38], False)
+
+
+async def test_an_operator_that_has_just_started_counts_jobs_that_it_has_nothing_to_write_about() -> None:
+    slow = Degradation(name="pace", reason=reasons.SLOWER_THAN_PEERS, opened_at=format_time(NOW), attempt=1)
+    before = Bench(msgspec.structs.replace(RUNNING_STATUS, degradations=(slow,)))
+    before.runtime.attempts.add(1)
+    await before.again()
+    bench = Bench(before.status)
+    bench.runtime.attempts.add(1)
+    await bench.again()
+    assert "write_status" not in bench.calls.made
+    assert sum(bench.metrics.states.values()) == 1
+    assert bench.metrics.degraded == {reasons.SLOWER_THAN_PEERS: 1}
+    bench.jobs.job = None
+    await bench.again()
+    assert (bench.metrics.states, bench.metrics.degraded) == ({}, {})

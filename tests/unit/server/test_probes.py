@@ -68,3 +68,17 @@ async def test_metrics_have_units_and_no_job_names(server: Server, client: TestC
     assert [line for line in lines if line.startswith("hedgerow_jobs{")] == ['hedgerow_jobs{state="Running"} 2.0']
     names = {line.split("{")[0].split(" ")[0] for line in lines if not line.startswith("#")}
     assert all(name.startswith("hedgerow_") for name in names)
+
+
+async def test_nodes_and_jobs_that_are_not_as_they_should_be_are_counted(
+    server: Server, client: TestClient[Any, Any]
+) -> None:
+    server.metrics.degraded_jobs({"SlowerThanPeers": 2})
+    server.metrics.count_nodes = lambda: {"Healthy": 7, "Quarantined": 1}
+    lines = (await (await client.get("/metrics")).text()).splitlines()
+    assert 'hedgerow_degraded_jobs{reason="SlowerThanPeers"} 2.0' in lines
+    assert 'hedgerow_nodes{state="Quarantined"} 1.0' in lines
+    server.metrics.degraded_jobs({})
+    server.metrics.count_nodes = dict
+    lines = (await (await client.get("/metrics")).text()).splitlines()
+    assert not [line for line in lines if line.startswith(("hedgerow_degraded_jobs{", "hedgerow_nodes{"))]
