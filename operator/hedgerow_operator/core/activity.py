@@ -63,16 +63,19 @@ def describe(report: RankReport) -> str:
     activity = report.activity
     if activity.process_state in STOPPED_STATES:
         return f"is stopped by a signal or debugger (process state {activity.process_state})"
-    seen = [text for text in (_cpu(activity), _waits(activity), _stack(activity)) if text]
+    seen = [text for text in (_cpu(report), _waits(activity), _stack(activity)) if text]
     return ", ".join(seen) if seen else "gives no measurement"
 
 
-def _cpu(activity: Activity) -> str:
-    if activity.idle_seconds is None:
+def _cpu(report: RankReport) -> str:
+    """Idle is a small share of a CPU, not none at all: a rank that progressed meanwhile was at work until then."""
+    idle, age = report.activity.idle_seconds, report.progress_age
+    if idle is None:
         return ""
-    if activity.idle_seconds < ENOUGH_SECONDS:
-        return _busy(activity)
-    return f"has used no CPU for {phrases.seconds(activity.idle_seconds)}"
+    still = idle if age is None else min(idle, age)
+    if still < ENOUGH_SECONDS:
+        return _busy(report.activity)
+    return f"has used hardly any CPU for {phrases.seconds(still)}"
 
 
 def _busy(activity: Activity) -> str:

@@ -68,10 +68,27 @@ def test_surely_idle(case: str) -> None:
         ({"idle_seconds": 0.0, "cpu_share": 0.35, "process_state": "R"}, "uses 35 % of a CPU and wants more (state R)"),
         ({"idle_seconds": 0.0, "cpu_share": 3.97}, "uses 4.0 CPUs"),
         (
-            {"idle_seconds": 30.0, "wait_channel": "futex", "process_state": "S", "stack_unchanged_seconds": 20.0},
-            "has used no CPU for 30 s, waits in futex (state S), its stack has not changed for 20 s",
+            {"progress_age": 40.0, "idle_seconds": 30.0, "wait_channel": "futex", "process_state": "S",
+             "stack_unchanged_seconds": 20.0},
+            "has used hardly any CPU for 30 s, waits in futex (state S), its stack has not changed for 20 s",
         ),
     ],
 )
 def test_in_words(fields: dict[str, Any], words: str) -> None:
+    assert describe(make_rank(0, **fields)) == words
+
+
+CPU_SINCE_PROGRESS: dict[str, tuple[dict[str, Any], str]] = {
+    "a rank that was idle for longer than it has made no progress": (
+        {"progress_age": 7.0, "idle_seconds": 12.0}, "has used hardly any CPU for 7.0 s"),
+    "a rank that has just progressed, on little CPU": (
+        {"progress_age": 0.6, "idle_seconds": 12.0, "cpu_share": 0.01}, "uses 1 % of a CPU"),
+    "a rank that was busy for some time after its last progress": (
+        {"progress_age": 30.0, "idle_seconds": 12.0}, "has used hardly any CPU for 12 s"),
+}
+
+
+@pytest.mark.parametrize("case", CPU_SINCE_PROGRESS)
+def test_steps_that_were_done_are_never_told_as_idleness_of(case: str) -> None:
+    fields, words = CPU_SINCE_PROGRESS[case]
     assert describe(make_rank(0, **fields)) == words

@@ -64,10 +64,10 @@ def test_a_stall_says_what_progressed_last_and_what_is_unusual() -> None:
     assert verdict.message == (
         "no rank has progressed for 30 s in phase step at step 37 (deadline 10 s); rank 2 never reached step 37, which "
         "ranks 0, 1 and 3 did and wait in; rank 2 stands at train.py:88 in next_batch; rank 2 "
-        "has used no CPU for 30 s, waits in futex (state S), its stack has not changed for 20 s"
+        "has used hardly any CPU for 30 s, waits in futex (state S), its stack has not changed for 20 s"
     )
     assert verdict.evidence[-1] == (
-        "rank 2 has used no CPU for 30 s, waits in futex (state S), its stack has not changed for 20 s"
+        "rank 2 has used hardly any CPU for 30 s, waits in futex (state S), its stack has not changed for 20 s"
     )
 
 
