@@ -34,13 +34,16 @@ class NumbersWatch:
         self._slowdown = SlowdownWatch()
         self._slow: Incident | None = None
         self._open: dict[str, RaisedAlarm] = {}
-        self._spikes = {
-            names.LOSS: SpikeWatch(names.LOSS, LOSS_SPIKE),
-            names.GRAD_NORM: SpikeWatch(names.GRAD_NORM, GRADIENT_SPIKE),
-        }
-        self._leaks = LeakWatch()
+        self._spikes, self._leaks = _spike_watches(), LeakWatch()
         self._load: dict[str, float] = {}
         self._unit = 0
+
+    def restarted(self, now: float) -> None:
+        """Another attempt begins, in new processes and from an earlier step: its numbers have no past."""
+        for alarm in self._open.values():
+            alarm.closed = now
+        self._open.clear()
+        self._spikes, self._leaks = _spike_watches(), LeakWatch()
 
     def step(self, course: Course, interval: Interval, paused: bool) -> None:
         """A training step has been finished; a pause is no slow step."""
@@ -93,3 +96,10 @@ class NumbersWatch:
         self.paces.append(pace)
         if len(self.paces) > _MOST_PACES:
             self.paces = self.paces[::2]
+
+
+def _spike_watches() -> dict[str, SpikeWatch]:
+    return {
+        names.LOSS: SpikeWatch(names.LOSS, LOSS_SPIKE),
+        names.GRAD_NORM: SpikeWatch(names.GRAD_NORM, GRADIENT_SPIKE),
+    }

@@ -76,6 +76,7 @@ class TrainingReplay:
         failed = self._failures.restarted(self._course)
         self._incidents += [] if failed is None or self._stalls.incident is not None else [failed]
         self._stalls.restarted(self._course)
+        self._numbers.restarted(self._course.now)
         self._course.restart()
 
     def _silence(self, until: float) -> None:

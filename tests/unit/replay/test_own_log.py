@@ -98,6 +98,26 @@ def test_the_steps_of_every_attempt_count_and_those_that_are_done_again_are_done
     assert replay(HEALED)["steps"] == 36 + 40
 
 
+def falling(first: int, last: int) -> str:
+    return "".join(f"step {step} loss {2.5 / step:.4f}\n" for step in range(first, last + 1))
+
+
+LOSSES = {
+    "a job that goes back to where its loss was higher": (
+        begun(1) + falling(1, 60) + stopped(1, "NoProgress") + ended(1, 137) + begun(2, "/c/20") + falling(21, 60), []),
+    "a job whose loss jumps within an attempt": (
+        begun(1) + falling(1, 60) + "step 61 loss 9.5\n" + falling(62, 70), ["loss-spike"]),
+    "a job whose loss jumps some time after it was started again": (
+        begun(1) + falling(1, 60) + begun(2, "/c/20") + falling(21, 60) + "step 61 loss 9.5\n", ["loss-spike"]),
+}
+
+
+@pytest.mark.parametrize("case", LOSSES)
+def test_the_alarms_of(case: str) -> None:
+    text, alarms = LOSSES[case]
+    assert [alarm["name"] for alarm in replay(ready() + text)["alarms"]] == alarms  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize(
     "words",
     ["hedgerow: attempt starts", "hedgerow: rank x ended with exit code 1", "rank 1 ended with exit code 1"],
