@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from hedgerow.logs import launcher_lines as lines
 from hedgerow_operator.api.status import Incident
 from hedgerow_operator.cli.views.story import Story
 from hedgerow_operator.cli.views.story_text import verdict as story_verdict
@@ -49,3 +50,15 @@ def test_a_demo_that_does_not_succeed_says_how_it_ended(tmp_path: Path) -> None:
     told.story.note("default/run is stopped at step 12")
     told.story.close()
     assert told.text == "0.0 s default/run is stopped at step 12"
+
+
+def test_what_ranks_print_while_they_are_stopped_is_no_part_of_the_story(tmp_path: Path) -> None:
+    told = Told(tmp_path)
+    said = [lines.STARTS % (1, ""), lines.STOPPED % (1, ": NoProgress"), lines.RANK_ENDED % (2, 143),
+            lines.STARTS % (2, " from step-20")]
+    started, stopped, ended, again = [lines.PREFIX + words for words in said]
+    log = [started, "step 30: loss 0.3", stopped, "Traceback (most recent call last):", ended,
+           "ConnectionResetError: peer", again, "step 40: loss 0.2"]
+    (tmp_path / "worker-0.log").write_text("".join(f"{line}\n" for line in log))
+    told.story.tick()
+    assert told.text == "0.0 s step 30: loss 0.3 0.0 s step 40: loss 0.2"

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from hedgerow.logs import launcher_lines
 from hedgerow_operator.api import reasons
 from hedgerow_operator.api.conditions import RUNNING, SUCCEEDED, is_true
 from hedgerow_operator.api.training_job import TrainingJob
@@ -32,6 +33,7 @@ class Story:
         self._example = example
         self._began = clock()
         self._read = 0
+        self._stopping = False
         self._times = Times()
         self._job: TrainingJob | None = None
         self._running_attempt = 0
@@ -71,17 +73,24 @@ class Story:
             self._say(sentence)
 
     def tick(self) -> None:
-        """See View. Shows what the ranks printed."""
+        """See View. Shows what the ranks printed, until they are stopped: how they die then explains nothing."""
         for line in self._new_lines():
             if line.startswith(_FAULT):
                 self._times.hang = self._clock()
-            if not line.startswith("hedgerow:"):
+            if line.startswith(launcher_lines.PREFIX):
+                self._follow(line)
+            elif not self._stopping:
                 self._say(f"    {line}")
 
     def close(self) -> None:
         """See View."""
         if self._job is not None and self._succeeded():
             self._write("\n" + summary(self._job, self._times, self._stored, self._example))
+
+    def _follow(self, line: str) -> None:
+        said = launcher_lines.parse(line)
+        if said is not None and said.template in (launcher_lines.STOPPED, launcher_lines.STARTS):
+            self._stopping = said.template == launcher_lines.STOPPED
 
     def _succeeded(self) -> bool:
         return self._job is not None and is_true(self._job.status.conditions, SUCCEEDED)
