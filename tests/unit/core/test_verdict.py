@@ -1,5 +1,6 @@
 """When a gang counts as stalled, and when it only looks like it."""
 
+import msgspec
 import pytest
 
 from hedgerow.wire import RankReport
@@ -184,3 +185,14 @@ def test_while_others_may_take_their_time_to_end_it_says_so() -> None:
 def test_nobody_is_suspected_before_it_is_seen_where_ranks_stand() -> None:
     verdict = judge(make_gang(frozen(0), frozen(1)), DEADLINES)
     assert "cannot be told before it is seen where each of them stands" in verdict.message
+
+
+def test_ranks_whose_reports_and_phases_differ_are_late_each_by_its_own() -> None:
+    """The oldest report is of a rank with the short limit: what it says nothing of is not held against the other."""
+    deadlines = {**DEADLINES, "ending": 60.0, "upload": 70.0}
+    ranks = (exited(0, 0, ago=90.0), frozen(1, age=100.0), frozen(2, age=100.0, phase="upload"))
+    gang = make_gang(*ranks, age=0.0)
+    views = [msgspec.structs.replace(view, age=20.0 if view.rank == 1 else 0.0) for view in gang.ranks]
+    assert judge(msgspec.structs.replace(gang, ranks=views), deadlines).kind is Kind.STALLED
+    late = [msgspec.structs.replace(view, age=40.0 if view.rank == 1 else 0.0) for view in gang.ranks]
+    assert judge(msgspec.structs.replace(gang, ranks=late), deadlines).kind is Kind.HEALTHY
