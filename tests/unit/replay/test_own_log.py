@@ -104,7 +104,7 @@ def falling(first: int, last: int) -> str:
 
 LOSSES = {
     "a job that goes back to where its loss was higher": (
-        begun(1) + falling(1, 200) + stopped(1, "NoProgress") + ended(1, 137) + begun(2, "/c/20") + falling(21, 60), []),
+        begun(1) + falling(1, 200) + stopped(1, "NoProgress") + begun(2, "/c/20") + falling(21, 60), []),
     "a job whose loss jumps within an attempt": (
         begun(1) + falling(1, 60) + "step 61 loss 9.5\n" + falling(62, 70), ["loss-spike"]),
     "a job whose loss jumps some time after it was started again": (
