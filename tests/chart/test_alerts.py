@@ -1,6 +1,6 @@
 """The alert rules are about metrics that there are, with labels and words that they have, and say what to look at.
 
-They are read by a PromQL parser; a Prometheus that evaluates them over recorded series is not part of the tests.
+They are read by a PromQL parser here; what they come to over series is in test_alert_series.py.
 """
 
 from __future__ import annotations
