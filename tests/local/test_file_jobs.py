@@ -139,3 +139,14 @@ def test_labels_follow_the_manifest_and_annotations_of_ours_stay(tmp_path: Path)
     again = file_jobs(tmp_path).apply(labelled)
     assert (again.metadata.labels, again.metadata.annotations) == ({"team": "a"}, {"ours": "1"})
     assert again.metadata.generation == 1
+
+
+async def test_what_is_learned_does_not_bring_back_on_a_screen_the_figures_that_were_stored(tmp_path: Path) -> None:
+    shown: list[int | None] = []
+    jobs = FileJobs(StatePaths(tmp_path), lambda: 0.0, on_change=lambda changed: shown.append(changed.status.step))
+    stored = await jobs.write_status(jobs.apply(local_job(tmp_path)), status(step=2))
+    heard_of = 4
+    shown.append(heard_of)
+    annotated = await jobs.annotate(stored, "hedgerow.dev/learned-durations", "{}")
+    await jobs.write_status(annotated, status(step=5))
+    assert shown == [None, 2, heard_of, 5]

@@ -23,7 +23,7 @@ def key_of(job: TrainingJob) -> JobKey:
 
 
 class FileJobs:
-    """See reconcile.ports.Jobs. on_change: a job as it is stored now; on_event: something to tell people."""
+    """See reconcile.ports.Jobs. on_change: a job as it is stored now, but for mere annotations; on_event: what to tell."""
 
     def __init__(
         self,
@@ -92,11 +92,11 @@ class FileJobs:
         return self._shown(self._store(msgspec.structs.replace(self._current(job), status=status)))
 
     async def annotate(self, job: TrainingJob, name: str, value: str) -> TrainingJob:
-        """See Jobs."""
+        """See Jobs. Tells no one: with it the stored status, older than what was heard since, would be shown again."""
         current = self._current(job)
         annotations = {**current.metadata.annotations, name: value}
         metadata = msgspec.structs.replace(current.metadata, annotations=annotations)
-        return self._shown(self._store(msgspec.structs.replace(current, metadata=metadata)))
+        return self._shown(self._write(msgspec.structs.replace(current, metadata=metadata)))
 
     async def delete(self, job: TrainingJob) -> None:
         """See Jobs. Logs stay."""
@@ -119,6 +119,11 @@ class FileJobs:
         return msgspec.structs.replace(job, spec=msgspec.structs.replace(job.spec, suspend=True))
 
     def _store(self, job: TrainingJob) -> TrainingJob:
+        stored = self._write(job)
+        self._on_change(stored)
+        return stored
+
+    def _write(self, job: TrainingJob) -> TrainingJob:
         version = str(int(job.metadata.resource_version or 0) + 1)
         metadata = msgspec.structs.replace(job.metadata, resource_version=version)
         stored = msgspec.structs.replace(job, metadata=metadata)
@@ -127,7 +132,6 @@ class FileJobs:
         except OSError as error:
             raise Unreachable(f"{self._paths.object(key_of(stored))} cannot be written: {error.strerror}") from None
         self._stored[key_of(stored)] = stored
-        self._on_change(stored)
         return stored
 
     def _created(self, wanted: TrainingJob) -> TrainingJob:
