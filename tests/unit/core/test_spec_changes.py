@@ -53,6 +53,7 @@ STEERS: dict[str, tuple[Any, Check]] = {
     "health.stall": ({"minSeconds": 50}, lambda world: limits(world)["step"] == 30),
     "health.slowdown": ({"thresholdPercent": 50}, undisturbed),
     "health.phases": ([{"name": "eval", "maxSeconds": 9}], lambda world: limits(world)["eval"] == 9),
+    "health.nodeSignals": ([{"conditionType": "GpuUnhealthy"}], undisturbed),
     "alerts": ([{"name": "gone", "metric": "no_such", "when": "> 1"}],
                lambda world: [entry.reason for entry in world.run(130.0).status.degradations]
                == [reasons.METRIC_NEVER_SEEN]),
