@@ -23,7 +23,7 @@ def key_of(job: TrainingJob) -> JobKey:
 
 
 class FileJobs:
-    """See reconcile.ports.Jobs. on_change: a job as it is stored now, but for mere annotations; on_event: what to tell."""
+    """See reconcile.ports.Jobs. on_change: a job as it is stored now, save mere annotations; on_event: what to tell."""
 
     def __init__(
         self,
