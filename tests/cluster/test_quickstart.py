@@ -53,7 +53,7 @@ def test_its_events_have_stable_reasons_in_the_order_of_the_story(job: Job) -> N
     reasons = [event["reason"] for event in job.events()]
     story = ["PlacementCreated", "AttemptStarted", "NoProgress", "Recovered", "AllRanksFinished"]
     assert list(dict.fromkeys(reason for reason in reasons if reason in story)) == story
-    assert sorted(reasons) == sorted([*story, "AttemptStarted", "CheckpointChosen"])
+    assert sorted(reasons) == sorted([*story, "AttemptStarted", "CheckpointChosen", "CheckpointsSetAside"])
 
 
 def test_kubectl_shows_whether_it_is_fine(cluster: Cluster, job: Job) -> None:
