@@ -25,6 +25,8 @@ LINGER_SECONDS = 60.0
 BESIDE_SECONDS = 10.0
 # How often a launcher is sure to hear of its attempt within the time after which it stops itself.
 INTERVALS_PER_FENCE = 4.0
+# A placement that names more would be too large for the API server, which would end the job.
+MOST_AVOIDED = 1000
 
 _REPLACED = "another placement is current"
 
@@ -113,7 +115,7 @@ def _start(context: Context) -> Command | None:
 def _avoided(context: Context) -> tuple[str, ...]:
     """Nodes that this job avoids, then those that every job does."""
     own = tuple(entry.name for entry in unexpired(context.status.excluded_nodes, context.now))
-    return (*own, *sorted(set(context.seen.avoided) - set(own)))
+    return (*own, *sorted(set(context.seen.avoided) - set(own))[:MOST_AVOIDED])
 
 
 def _may_place(context: Context) -> bool:

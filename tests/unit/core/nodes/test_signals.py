@@ -9,6 +9,7 @@ import pytest
 from hedgerow import wire
 from hedgerow_operator.api import reasons
 from hedgerow_operator.api.node_signals import PRESETS, NodeSignalSpec, Preset
+from hedgerow_operator.core.attempt_actions import MOST_AVOIDED
 from hedgerow_operator.core.nodes.signals import NodeLooks, Signal, sentence, signals_of
 from hedgerow_operator.core.step import RUNNING
 from tests.unit.core.builders import make_job
@@ -177,3 +178,11 @@ def test_nodes_that_agents_and_that_others_speak_against_are_avoided_alike() -> 
     busy(world)
     world.run(60.0)
     assert world.placements[2].avoided == ("node2", "node3")
+
+
+def test_a_placement_does_not_grow_beyond_measure_where_others_speak_against_a_whole_cluster() -> None:
+    world = World(make_job({"workers": 2, "ranksPerWorker": 2}))
+    world.signals = {f"far{number}": SAID for number in range(5000)}
+    world.until(RUNNING).run(30.0)
+    assert len(world.placements[1].avoided) == MOST_AVOIDED
+    assert (world.status.attempt, world.status.attempt_stage) == (1, RUNNING)
