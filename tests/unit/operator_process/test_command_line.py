@@ -10,7 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from hedgerow_operator import logs
-from hedgerow_operator.main import main
+from hedgerow_operator.core.nodes.taints import TaintRules
+from hedgerow_operator.main import _settings, main
 
 GOOD = ["--report-url=http://hedgerow:8080", "--inject-image=example/hedgerow:1"]
 
@@ -30,6 +31,8 @@ def restored_logging() -> Iterator[None]:
         pytest.param([*GOOD, "--report-url=http://x/v1/reports"], "is not the address of a server", id="with a path"),
         pytest.param([*GOOD, "--inject-image="], "--inject-image: is empty", id="no image"),
         pytest.param(GOOD[:1], "Missing option '--inject-image'", id="an option is missing"),
+        pytest.param([*GOOD, "--node-action=Taint"], "write --agent-service-account too", id="taints without agents"),
+        pytest.param([*GOOD, "--node-action=Drain"], "'Drain' is not one of", id="an unknown action on nodes"),
         pytest.param([*GOOD, "--listen-port=0"], "not in the range", id="no port"),
     ],
 )
@@ -55,3 +58,17 @@ def test_logs_are_json_lines_also_those_of_libraries(capsys: pytest.CaptureFixtu
     (line,) = capsys.readouterr().err.splitlines()
     said = json.loads(line)
     assert (said["event"], said["level"], said["logger"]) == ("careful with this", "warning", "some.library")
+
+
+def test_nodes_are_tainted_by_the_rules_that_it_is_told() -> None:
+    account = "--agent-service-account=ns/agent"
+    for given, expected in (
+        ([], None),
+        (["--node-action=Taint"], TaintRules()),
+        (
+            ["--node-action=Taint", "--node-action-max-percent=25", "--node-action-expiry-seconds=600"],
+            TaintRules(max_percent=25, expiry_seconds=600.0),
+        ),
+    ):
+        context = main.make_context("hedgerow-operator", [*GOOD, account, *given])
+        assert _settings(context.params).taint_rules == expected
