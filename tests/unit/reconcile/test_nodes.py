@@ -228,3 +228,12 @@ async def test_agents_that_fall_silent_together_are_not_called_unreachable_one_a
         for name in names:
             await scene.look(name=name)
     assert [scene.state(name) for name in names] == ["NotMeasured", "NotMeasured", "Healthy"]
+
+
+async def test_nodes_are_counted_by_their_state() -> None:
+    scene = Scene()
+    assert scene.reconciler.states() == {}
+    for name, findings in (("node-1", [LOST]), ("node-2", []), ("node-3", [])):
+        scene.hear(*findings, node=name)
+        await scene.look(name=name)
+    assert (scene.reconciler.states(), scene.reconciler.fleet) == ({"Quarantined": 1, "Healthy": 2}, 3)
