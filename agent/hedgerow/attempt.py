@@ -11,6 +11,7 @@ from typing import Dict, List, Mapping, Optional, Set
 from hedgerow import durations, environment, kernel, misfit, ranks, stopping
 from hedgerow.descendants import Descendants
 from hedgerow.launch_mode import PER_WORKER
+from hedgerow.leftovers import Leftovers
 from hedgerow.log import say
 from hedgerow.log_reader import RankLog
 from hedgerow.logs.launcher_lines import CANNOT_START
@@ -66,6 +67,7 @@ class Attempt:
         self._options = Options(())
         self._failure_told: Optional[float] = None
         self._stop: Optional[stopping.Stop] = None
+        self._leftovers = Leftovers()
         self._empty = False
         self._sampled = 0.0
         self._asked = 0.0
@@ -151,6 +153,9 @@ class Attempt:
                 self._note_empty()
                 return True
             self._end_leftovers(now)
+            if self._stop is not None and not self._stop.kill and self._leftovers.may_end(now):
+                return False
+            self._tell_leftovers(alive, now)
         signal_due = stopping.due(self._stop, now) if self._stop is not None else None
         if signal_due == stopping.SEND_KILL:
             self._kill(alive)
@@ -308,8 +313,15 @@ class Attempt:
         if self._stop is None:
             self.stop_cause = STOP_ENDED
             self._stop = stopping.Stop(now, self._grace_seconds, False, STOP_ENDED)
+            self._leftovers.begin(now)
         elif self._stop.cause != STOP_ENDED:
             self._stop = stopping.harden(self._stop, False, LEFTOVER_SECONDS, now)
+
+    def _tell_leftovers(self, alive: List[kernel.Process], now: float) -> None:
+        codes = {rank.number: rank.exit_code or 0 for rank in self.ranks}
+        groups = {rank.pid: rank.number for rank in self.ranks if rank.pid is not None}
+        for line in self._leftovers.lines(alive, codes, groups, now):
+            say(line)
 
     def _terminate(self, alive: List[kernel.Process]) -> None:
         for process in alive:

@@ -61,6 +61,7 @@ def test_what_a_finished_rank_left_running_is_ended_before_the_attempt_counts_as
     assert report.stage != wire.STAGE_STOPPED
     assert operator.wait_for(lambda r: r.stage == wire.STAGE_STOPPED).stop_cause == wire.STOP_ENDED
     assert not alive(pid)
+    assert launcher.err.count("hedgerow: rank 0 ended with exit code 0 and left 1 process, which is ended\n") == 1
 
 
 def test_a_launcher_killed_outright_takes_its_ranks_with_it(launch: Launch, operator: OperatorDouble) -> None:

@@ -11,6 +11,8 @@ READY = "worker %d of %d is ready to start %d ranks"
 STARTS = "attempt %d starts%s"
 STOPPED = "attempt %d is stopped%s"
 RANK_ENDED = "rank %d ended with exit code %d"
+LEFT = "rank %d ended with exit code %d and left %s"
+LEFT_BY_SOME = "the ranks have ended and left %s"
 COMMAND_ENDED = "the command that starts the ranks ended with exit code %d"
 REPLACED = (
     "the ranks are started with another PYTHONPATH, so that only their output tells progress, and no stacks come; "
@@ -23,7 +25,8 @@ ASKED_TO_END = "asked to end; the ranks are stopped"
 ASKED_AGAIN = "asked to end again; the ranks are killed"
 
 _READ = (
-    READY, STARTS, STOPPED, RANK_ENDED, COMMAND_ENDED, CANNOT_START, ALL_ENDED, FENCED, ASKED_TO_END, ASKED_AGAIN
+    READY, STARTS, STOPPED, RANK_ENDED, LEFT, LEFT_BY_SOME, COMMAND_ENDED, CANNOT_START, ALL_ENDED, FENCED,
+    ASKED_TO_END, ASKED_AGAIN,
 )
 _FIELDS = {"%d": r"(-?\d{1,9})", "%s": r"(.*)", "%r": r"(.+)"}
 
