@@ -14,6 +14,8 @@ def said(template: str, *fields: object) -> str:
     return f"{lines.PREFIX}{template % fields}\n"
 
 
+NO_FILE = "/usr/bin/python3: can't open file '/job/nosuch.py': [Errno 2] No such file or directory"
+NO_MODULE = "/usr/bin/python3.12: No module named nosuch"
 STOPPED = said(lines.STOPPED, 1, ": RankExited")
 
 # Each: the log, the suspects, the class, the rank of the first failure.
@@ -57,3 +59,16 @@ def test_of_ranks_that_were_told_to_end_only_the_reason_is_said() -> None:
     assert found.suspects == ()
     assert "NoProgress" in found.message
     assert [(event.kind, event.rank, event.consequence) for event in found.events] == [(EventKind.EXIT, 0, True)]
+
+
+@pytest.mark.parametrize("line", [NO_FILE, NO_MODULE])
+def test_a_program_that_is_not_there_is_told_in_the_words_of_python(line: str) -> None:
+    ended = [f"{line}\n{said(lines.RANK_ENDED, rank, 2)}" for rank in (0, 1)]
+    one, both = explained(ended[0]), explained("".join(ended))
+    assert one.first_failure is not None
+    assert (one.fault_class, one.first_failure.text) == (APPLICATION, line)
+    assert (both.fault_class, both.suspects, both.evidence) == (APPLICATION, (), ({"line": 1, "text": line},))
+
+
+def test_a_program_that_prints_that_it_opens_no_file_has_not_failed() -> None:
+    assert explained("train.py: can't open file cache.bin, which is built anew\n").events == ()

@@ -22,6 +22,8 @@ _CRASH = re.compile(
     r"^(?:Killed|Segmentation fault|Bus error|Aborted|Floating point exception|Illegal instruction)\b(?! by signal)"
     r"|Fatal Python error: (?P<python>Segmentation fault|Bus error|Aborted|Illegal instruction)"
 )
+# What CPython's Modules/main.c and runpy say of a program that is not there, without a traceback.
+_NO_PROGRAM = re.compile(r"^(?:\S*/)?python[\d.]*: (?:can't open file |No module named )")
 _WORDS = {
     "Killed": signal.SIGKILL,
     "Terminated": signal.SIGTERM,
@@ -37,7 +39,7 @@ _SHELL_BASE = 128
 _CANNOT_RUN = (126, 127)
 # Each line that matters here holds one of these; looking for them costs less than the patterns.
 _WORDS_OF_LINES = ("srun: error", "CANCELLED", "exited on signal", "exitcode", "return code", "SIGTERM", "got signal",
-                   "Fatal Python", *_WORDS)  # fmt: skip
+                   "Fatal Python", "can't open file", "No module named", *_WORDS)  # fmt: skip
 # More tasks than this in one line of srun say no more than that all ended.
 _MAX_TASKS = 65536
 
@@ -57,6 +59,9 @@ def exit_events(text: str, words: str, speaker: Speaker, line: int) -> Iterator[
         yield exit_event(None, int(found["code"]), line, text, {"localRank": int(found["local"])})
     elif found := _DEEPSPEED.search(text):
         yield exit_event(None, int(found["code"]), line, text, {})
+    elif _NO_PROGRAM.search(words):
+        yield LogEvent(kind=EventKind.EXCEPTION, rank=speaker.rank, line=line, fault_class=FaultClass.APPLICATION,
+                       text=shortened(words), details={"says": shortened(words)})  # fmt: skip
     elif _TERMINATED.search(words):
         yield exit_event(speaker.rank, -signal.SIGTERM, line, text, {})
     elif found := _CRASH.search(words):

@@ -22,7 +22,8 @@ TRIGGERS = (
     b"CANCELLED", b"oom", b"OOM", b"ut of memory", b"exitcode", b"local_rank: ", b"MISMATCH", b"INCOMPLETE",
     b"considered dead", b"Segmentation", b"Bus error", b"borted", b"Xid", b"ECC", b"fallen off", b"NET/IB",
     b"Root Cause", b"COMMON_HANG{", b"Could not acquire GIL", b"return code", b"link down", b"link is down",
-    b"nreachable", b"No route", b"joining collective", b"best knowledge", TRIGGER,
+    b"nreachable", b"No route", b"joining collective", b"best knowledge", b"can't open file", b"No module named",
+    TRIGGER,
 )  # fmt: skip
 ATTENTION = 400
 # No message is longer; it bounds what patterns cost in garbage.
