@@ -9,6 +9,8 @@ from hedgerow_operator.core.rank_reports import STOPPED_STATES
 # Several samples of the launcher (two a second), and at least this share of the deadline.
 ENOUGH_SECONDS = 2.0
 ENOUGH_SHARE = 0.5
+# A rank that progressed later than this is not called idle, however little CPU its steps take.
+LEAST_TOLD_SECONDS = 1.0
 
 # Waits for a disk or a file system, where no bytes move until it answers (fsync at the end of a save, say).
 STORAGE_STATE = "D"
@@ -73,7 +75,7 @@ def _cpu(report: RankReport) -> str:
     if idle is None:
         return ""
     still = idle if age is None else min(idle, age)
-    if still < ENOUGH_SECONDS:
+    if idle < ENOUGH_SECONDS or still < LEAST_TOLD_SECONDS:
         return _busy(report.activity)
     return f"has used hardly any CPU for {phrases.seconds(still)}"
 

@@ -81,6 +81,7 @@ def test_in_words(fields: dict[str, Any], words: str) -> None:
 CPU_SINCE_PROGRESS: dict[str, tuple[dict[str, Any], str]] = {
     "a rank that was idle for longer than it has made no progress": (
         {"progress_age": 7.0, "idle_seconds": 12.0}, "has used hardly any CPU for 7.0 s"),
+    "a rank that is caught early": ({"progress_age": 1.9, "idle_seconds": 4.0}, "has used hardly any CPU for 1.9 s"),
     "a rank that has just progressed, on little CPU": (
         {"progress_age": 0.6, "idle_seconds": 12.0, "cpu_share": 0.01}, "uses 1 % of a CPU"),
     "a rank that was busy for some time after its last progress": (
