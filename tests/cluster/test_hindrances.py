@@ -7,7 +7,7 @@ import pytest
 
 from tests.cluster.scenario.commands import IGNORES_TERM, NEVER_LEAVES, run_with
 from tests.cluster.scenario.jobs import Job
-from tests.cluster.scenario.manifests import NO_FAULTS, Fields, all_on, in_pods, quickstart
+from tests.cluster.scenario.manifests import NO_FAULTS, STALL_SECONDS, Fields, all_on, in_pods, quickstart
 from tests.cluster.scenario.operators import NODE
 from tests.cluster.scenario.ranks import AttemptWatch
 from tests.cluster.testbed.cluster import Cluster
@@ -31,7 +31,8 @@ def manifests() -> Iterator[Fields]:
     # A stalled rank is killed at once; only a suspension asks, and gives the time to refuse.
     stops_slowly = quickstart("stubborn", env=NO_FAULTS, spec={"recovery": {"graceSeconds": GRACE_SECONDS}})
     yield run_with(all_on(NODE, stops_slowly), IGNORES_TERM)
-    ending = {"health": {"phases": [{"name": "ending", "maxSeconds": 3}]}}
+    # Longer than a step may take: the longer of the two counts, and gives the reason.
+    ending = {"health": {"phases": [{"name": "ending", "maxSeconds": STALL_SECONDS + 2}]}}
     lingers = quickstart("lingers", env={**NO_FAULTS, "STEPS": "12"}, spec=ending)
     yield run_with(all_on(NODE, lingers), NEVER_LEAVES)
 
