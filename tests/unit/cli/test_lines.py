@@ -44,8 +44,10 @@ def stall(pipe: Pipe) -> None:
 
 def begin(pipe: Pipe) -> None:
     pipe.stored(condition("Running", "False", "WaitingForWorkers", "1 of 1 workers are missing"))
-    pipe.stored(condition("Running", reason="Training", message="4 of 4 ranks run"),
-                condition("Stalled", "Unknown", "NotMeasured", "no rank has reported yet"))
+    pipe.stored(
+        condition("Running", reason="Training", message="4 of 4 ranks run"),
+        condition("Stalled", "Unknown", "NotMeasured", "no rank has reported yet"),
+    )
     pipe.stored(condition("Running", reason="Training"), condition("Stalled", "False", "Healthy", "every rank is fine"))
 
 
@@ -98,23 +100,33 @@ def suspend(pipe: Pipe) -> None:
 
 
 TOLD: dict[str, tuple[Callable[[Pipe], None], Sequence[str]]] = {
-    "a stall and the restart after it": (stall, [
-        f"Stalled=True NoProgress: {STALL}", "Running=True Training: it is so"]),
+    "a stall and the restart after it": (
+        stall,
+        [f"Stalled=True NoProgress: {STALL}", "Running=True Training: it is so"],
+    ),
     "a start that goes well": (begin, ["Running=True Training: 4 of 4 ranks run"]),
-    "a suspicion that clears": (suspect, [
-        "Stalled=Unknown Suspect: no rank has progressed", "Stalled=False Healthy: every rank makes progress"]),
-    "a hindrance that lasts": (wait_for_long, [
-        "Running=False WaitingForWorkers: 1 of 2 workers are missing; worker 1 is Pending"]),
+    "a suspicion that clears": (
+        suspect,
+        ["Stalled=Unknown Suspect: no rank has progressed", "Stalled=False Healthy: every rank makes progress"],
+    ),
+    "a hindrance that lasts": (
+        wait_for_long,
+        ["Running=False WaitingForWorkers: 1 of 2 workers are missing; worker 1 is Pending"],
+    ),
     "a job that fails": (fail, [f"ApplicationFault: {FAULT}", "Failed=True ApplicationFault"]),
-    "a job that fails before it trains": (fail_at_once, [
-        f"ApplicationFault: {FAULT}", "Failed=True ApplicationFault"]),
+    "a job that fails before it trains": (fail_at_once, [f"ApplicationFault: {FAULT}", "Failed=True ApplicationFault"]),
     "a job that succeeds": (succeed, [f"Succeeded=True AllRanksFinished: {SUCCESS}"]),
-    "the same fault in two attempts": (fail_twice, [
-        "Running=True Training: it is so", f"RankExited: {FAULT}",
-        "Running=True Training: it is so", f"RankExited: {FAULT}"]),
+    "the same fault in two attempts": (
+        fail_twice,
+        [
+            "Running=True Training: it is so",
+            f"RankExited: {FAULT}",
+            "Running=True Training: it is so",
+            f"RankExited: {FAULT}",
+        ],
+    ),
     "a run that is interrupted": (interrupt, []),
-    "a job that its spec suspends": (suspend, [
-        "Suspending: spec.suspend is true", "Suspended=True Suspended: paused"]),
+    "a job that its spec suspends": (suspend, ["Suspending: spec.suspend is true", "Suspended=True Suspended: paused"]),
 }
 
 
