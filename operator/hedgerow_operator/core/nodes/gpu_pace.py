@@ -5,24 +5,32 @@ Utilisation is not looked at: a GPU that waits in a collective is 100 % busy. Po
 and from job to job, so each is held against what this GPU did under this rank, never against a number of ours.
 """
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
 from hedgerow.wire_agent import GpuReport
 from hedgerow_operator.core.nodes.places import GPUPlace
 
+LINK = "nvlink_megabytes_per_second"
 # Name of a value -> what is said of it, and the share of its usual value below which it is far below it. Power has a
 # floor that no idle GPU goes below, activity has none.
 MEASURES = {
     "power_watts": ("draws {now:.0f} W instead of {usual:.0f} W", 0.6),
     "sm_activity_percent": ("computes {now:.0f} % of the time instead of {usual:.0f} %", 0.3),
     "tensor_activity_percent": ("uses its tensor cores {now:.0f} % of the time instead of {usual:.0f} %", 0.3),
+    LINK: ("moves {now:.0f} MB/s over NVLink instead of {usual:.0f} MB/s", 0.1),
 }
+_LINK_COUNTERS = ("nvlink_transmitted_bytes", "nvlink_received_bytes")
 # It must also be below the least that was ever seen while the rank trained: phases of a step differ.
 BELOW_LEAST = 0.9
 LEAST_SAMPLES = 10
 # How much of the usual value each sample replaces, once there are enough.
 _WEIGHT = 0.1
 _FORGOTTEN = 0.05
+_RESTS = 0.2
+# Closer together they are of one look at the GPU, told twice.
+_LEAST_APART = 0.5
 
 
 class Usual(Struct):
@@ -39,10 +47,28 @@ class Usual(Struct):
         # One sample of a pause must not hide every later one: it is forgotten as the others go on.
         self.least = min(self.least + _FORGOTTEN * (self.mean - self.least), value) if self.samples > 1 else value
 
+    @property
+    def rests(self) -> bool:
+        """Whether it was next to nothing while the rank trained, as a link is between two collectives."""
+        return self.least <= _RESTS * self.mean
+
     def well_above(self, value: float, share: float) -> bool:
         """Whether what is usual is far above the value."""
         enough = self.samples >= LEAST_SAMPLES
         return enough and value < share * self.mean and value < BELOW_LEAST * self.least
+
+
+def link_rate(before: GpuReport | None, now: GpuReport, seconds: float) -> dict[str, float]:
+    """LINK from the counters of two reports so many seconds apart; empty where one is not known, or was begun anew."""
+    if before is None or before.uuid != now.uuid or seconds < _LEAST_APART:
+        return {}
+    moved = 0.0
+    for name in _LINK_COUNTERS:
+        first, last = before.values.get(name), now.values.get(name)
+        if first is None or last is None or last < first:
+            return {}
+        moved += last - first
+    return {LINK: moved / seconds / 1e6}
 
 
 class GPUPace:
@@ -51,9 +77,9 @@ class GPUPace:
     def __init__(self) -> None:
         self._usual: dict[int, tuple[GPUPlace, dict[str, Usual]]] = {}
         self._steps: dict[int, int] = {}
-        self._now: dict[int, GpuReport] = {}
+        self._now: dict[int, Mapping[str, float]] = {}
 
-    def take(self, rank: int, step: int | None, place: GPUPlace, gpu: GpuReport) -> None:
+    def take(self, rank: int, step: int | None, place: GPUPlace, values: Mapping[str, float]) -> None:
         """What the agent said of the GPU of a rank that has reached this step."""
         known = self._usual.get(rank)
         if known is None or known[0] != place:
@@ -64,17 +90,17 @@ class GPUPace:
             self._steps[rank] = step
             if before is not None and step > before:
                 _add(known[1], self._now[rank])
-        self._now[rank] = gpu
+        self._now[rank] = values
 
     def far_below(self, rank: int) -> str:
         """What its GPU does so much less than usual, as the end of a sentence; empty: nothing, or it is not known."""
-        gpu, known = self._now.get(rank), self._usual.get(rank)
-        if gpu is None or known is None:
+        shown, known = self._now.get(rank), self._usual.get(rank)
+        if shown is None or known is None:
             return ""
         found = []
         for name, (words, share) in MEASURES.items():
-            value, usual = gpu.values.get(name), known[1].get(name)
-            if value is None or usual is None:
+            value, usual = shown.get(name), known[1].get(name)
+            if value is None or usual is None or (name == LINK and usual.rests and value <= share * usual.mean):
                 continue
             if not usual.well_above(value, share):
                 return ""  # one that is as usual speaks for work
@@ -82,8 +108,8 @@ class GPUPace:
         return " and ".join(found)
 
 
-def _add(usual: dict[str, Usual], gpu: GpuReport) -> None:
+def _add(usual: dict[str, Usual], shown: Mapping[str, float]) -> None:
     for name in MEASURES:
-        value = gpu.values.get(name)
+        value = shown.get(name)
         if value is not None:
             usual.setdefault(name, Usual()).add(value)

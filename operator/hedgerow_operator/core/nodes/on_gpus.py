@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 
 from hedgerow.wire import Report
-from hedgerow.wire_agent import AgentReport
-from hedgerow_operator.core.nodes.gpu_pace import GPUPace
+from hedgerow.wire_agent import AgentReport, GpuReport
+from hedgerow_operator.core.nodes.gpu_pace import GPUPace, link_rate
 from hedgerow_operator.core.nodes.places import GPUPlace, places_in
 
 # A rank that progressed a moment ago needs no evidence; and what its GPU showed was no standstill yet.
@@ -34,17 +34,21 @@ class RanksOnGPUs:
             if self._read.get(node) is not report:
                 here = by_node.get(node, [])
                 self.places.update(places_in(report, job, here))
-                self._take(report, here)
+                self._take(report, here, self._read.get(node))
         self._read = dict(agents)
 
-    def _take(self, agent: AgentReport, launchers: list[Report]) -> None:
+    def _take(self, agent: AgentReport, launchers: list[Report], before: AgentReport | None) -> None:
         self._forget_quiet(launchers)
+        known = before is not None and before.agent == agent.agent
+        earlier = {gpu.index: gpu for gpu in before.gpus} if before is not None and known else {}
         gpus = {gpu.index: gpu for gpu in agent.gpus if gpu.age <= FRESH_SECONDS}
         for rank in (rank for report in launchers for rank in report.ranks):
             place = self.places.get(rank.rank)
             if place is None or place.node != agent.node or place.index not in gpus:
                 continue
-            self._pace.take(rank.rank, rank.step, place, gpus[place.index])
+            gpu, old = gpus[place.index], earlier.get(place.index)
+            apart = 0.0 if before is None or old is None else _sampled(agent, gpu) - _sampled(before, old)
+            self._pace.take(rank.rank, rank.step, place, {**gpu.values, **link_rate(old, gpu, apart)})
             if (rank.progress_age or 0.0) >= STILL_SECONDS and (words := self._pace.far_below(rank.rank)):
                 self.quiet[rank.rank] = words
 
@@ -52,3 +56,8 @@ class RanksOnGPUs:
         for report in launchers:
             for rank in report.ranks:
                 self.quiet.pop(rank.rank, None)
+
+
+def _sampled(agent: AgentReport, gpu: GpuReport) -> float:
+    """When the agent looked at this GPU, by the agent's own clock."""
+    return agent.sent_monotonic - gpu.age
