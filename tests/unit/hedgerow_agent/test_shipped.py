@@ -30,7 +30,7 @@ def test_the_document_names_every_check_and_every_profile(root: Path) -> None:
 
 
 def test_the_fake_file_of_the_document_can_be_played(root: Path, tmp_path: Path) -> None:
-    (content,) = re.findall(r"```yaml\n(.+?)```", (root / "docs" / "gpu.md").read_text(), re.DOTALL)
+    (content,) = re.findall(r"```yaml\n(gpus:.+?)```", (root / "docs" / "gpu.md").read_text(), re.DOTALL)
     file = tmp_path / "fake.yaml"
     file.write_text(content)
     scene = fake_file.script(read(str(file)), str(file)).scene(50.0)
