@@ -44,6 +44,11 @@ class Process(NamedTuple):
     start: int = 0
 
     @property
+    def started(self) -> float:
+        """When it did, by CLOCK_BOOTTIME, seconds."""
+        return self.start / _TICKS
+
+    @property
     def alive(self) -> bool:
         """A zombie holds no memory, no GPU and no file: it counts as gone."""
         return self.state not in ("Z", "X")

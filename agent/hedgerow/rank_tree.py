@@ -118,6 +118,7 @@ class RankTree:
     def reap(self, pid: int, wait_status: int, now: float) -> None:
         """A child was reaped: the command, or what was left to us as an orphan, such as a rank."""
         if self._process is not None and pid == self._process.pid and self._status is None:
+            self.take_ends()  # of a stage that was short, before nothing can be a rank any more
             self._status = self._process.returncode = ranks.exit_status(wait_status)
             self._news = True
             say(launcher_lines.COMMAND_ENDED % self.exit_code)
@@ -157,10 +158,19 @@ class RankTree:
 
     def take_ends(self) -> None:
         """Take in the ranks that have announced themselves, and note how ranks ended that were seen to."""
+        self._note_seen_ends()
         for number, process in self._exits.announced():
-            # What a rank has started says the same, later.
-            if number not in self._found:
+            before = self._found.get(number)
+            # What a rank has started says the same, while it lives; what begins after its end is of a next stage.
+            if before is None or self._began_after(process, before):
                 self._take_in(process, RankPlace(number), watched=True)
+        self._note_seen_ends()
+
+    def _began_after(self, process: kernel.Process, before: kernel.Process) -> bool:
+        end = self._exits.ended(before)
+        return end is not None and process.started >= end.at
+
+    def _note_seen_ends(self) -> None:
         for rank in self.ranks:
             entry = self._found.get(rank.number)
             end = None if rank.exited or rank.held or entry is None else self._exits.ended(entry)

@@ -302,14 +302,30 @@ def test_when_it_fails_after_its_ranks_the_run_has_failed(
     assert failed.output_tail[-1] == "no room to export"
 
 
-def test_a_second_stage_that_fails_at_once_fails_the_run(
+def test_ranks_of_a_second_stage_are_watched_as_those_of_the_first(
+    launch: Launch, operator: OperatorDouble, command: tuple[str, ...], tmp_path: Path
+) -> None:
+    operator.command(begin())
+    after_training(launch, command, tmp_path, f"STEPS=0 STOPS_AT_5=0 {' '.join(command)}")
+    first = operator.wait_for(lambda r: any(rank.phase == wire.PHASE_ENDING for rank in r.ranks))
+    (tmp_path / "go").touch()
+    report = operator.wait_for(lambda r: all(rank.state == wire.RANK_RUNNING for rank in r.ranks), after=first.seq)
+    assert not set(pids(report)) & set(pids(first))
+    os.kill(report.ranks[1].pid or 0, signal.SIGKILL)
+    assert operator.wait_for(stopped).ranks[1].exit_signal == signal.SIGKILL
+
+
+def test_ranks_of_a_second_stage_that_fails_at_once_are_told_with_their_own_words(
     launch: Launch, operator: OperatorDouble, command: tuple[str, ...], tmp_path: Path
 ) -> None:
     operator.command(begin())
     after_training(launch, command, tmp_path, f"STEPS=0 FAILS=1 {' '.join(command)}")
-    operator.wait_for(lambda r: any(rank.phase == wire.PHASE_ENDING for rank in r.ranks))
+    first = operator.wait_for(lambda r: any(rank.phase == wire.PHASE_ENDING for rank in r.ranks))
     (tmp_path / "go").touch()
-    assert sorted(rank.exit_code or 0 for rank in operator.wait_for(stopped).ranks) == [0, 1]
+    ended = operator.wait_for(stopped)
+    assert not set(pids(ended)) & set(pids(first))
+    assert ended.ranks[1].exit_code == 1
+    assert ended.ranks[1].output_tail[-1] == "ValueError: bad batch at rank 1"
 
 
 def test_without_an_operator_it_runs_to_the_commands_own_end(launch: Launch, command: tuple[str, ...]) -> None:
