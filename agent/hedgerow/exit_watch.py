@@ -9,7 +9,7 @@ import collections
 import os
 import selectors
 import threading
-from typing import Any, Deque, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Deque, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from hedgerow import kernel, machine
 
@@ -35,6 +35,7 @@ class ExitWatch(threading.Thread):
         self._selector = selectors.DefaultSelector()
         self._announced: Deque[Tuple[int, kernel.Process]] = collections.deque(maxlen=_MOST_ANNOUNCED)
         self._ends: Dict[Tuple[int, int], End] = {}
+        self._watched: Set[Tuple[int, int]] = set()
         self._wake_read, self._wake_write = os.pipe()
         self._selector.register(self._wake_read, selectors.EVENT_READ)
 
@@ -49,6 +50,9 @@ class ExitWatch(threading.Thread):
 
     def add(self, target: kernel.Process) -> None:
         """Wait for this one too."""
+        if (target.pid, target.start) in self._watched:
+            # A second look at its status may come after its parent's, and would know nothing.
+            return
         try:
             descriptor = _open(target.pid) if _open is not None else None
         except OSError:
@@ -58,6 +62,7 @@ class ExitWatch(threading.Thread):
         if not kernel.is_same(target, kernel.process(target.pid)):
             os.close(descriptor)
             return
+        self._watched.add((target.pid, target.start))
         # The thread that waits takes it in at its next turn, which is at once where epoll is used.
         self._selector.register(descriptor, selectors.EVENT_READ, target)
         os.write(self._wake_write, b"\n")

@@ -26,6 +26,9 @@ from hedgerow.wire import Command
 
 _CANNOT_START = 127  # as a shell says it
 _OUTPUT_WAIT_SECONDS = 0.5
+# A launcher ends soon after a rank of it has failed: torchrun looks every 5 s at most
+# (monitor_interval of torch/distributed/launcher/api.py). One that goes on has seen a good end.
+_UNKNOWN_END_SECONDS = 10.0
 
 
 class RankTree:
@@ -45,6 +48,7 @@ class RankTree:
         self._process: Any = None
         self._status: Optional[int] = None
         self._found: Dict[int, kernel.Process] = {}
+        self._gone: Dict[Tuple[int, int], float] = {}
         self._open: Set[int] = set()
         self._news = False
         self._said_replaced = False
@@ -151,8 +155,11 @@ class RankTree:
             if rank.exited or rank.held or entry is None or not _gone(entry, table):
                 continue
             status = kernel.exit_status(entry)
+            gone_at = self._gone.setdefault((entry.pid, entry.start), now)
             if status is not None:
                 self._note_end(rank, status, now)
+            elif self._status is None and now - gone_at >= _UNKNOWN_END_SECONDS:
+                self._note_end(rank, 0, gone_at)
         if self._status is not None:
             self._conclude(table, now)
 

@@ -289,6 +289,19 @@ def test_what_a_script_does_after_its_ranks_belongs_to_the_run(
     assert [rank.exit_code for rank in operator.wait_for(stopped).ranks] == [0, 0]
 
 
+def test_ranks_whose_end_nobody_could_read_have_ended_well_where_their_command_goes_on(
+    launch: Launch, operator: OperatorDouble, command: tuple[str, ...], tmp_path: Path
+) -> None:
+    unread = f"import runpy, signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN); runpy.run_path('{STARTER}')"
+    (tmp_path / "torchrun").write_text(f'#!/bin/sh\nexec {sys.executable} -c "{unread}" "$@"\n')
+    operator.command(begin())
+    after_training(launch, command, tmp_path, "exit 3")
+    report = operator.wait_for(lambda r: any(rank.phase == wire.PHASE_ENDING for rank in r.ranks))
+    assert sorted(rank.state for rank in report.ranks) == [wire.RANK_EXITED, wire.RANK_RUNNING]
+    (tmp_path / "go").touch()
+    assert sorted(rank.exit_code or 0 for rank in operator.wait_for(stopped).ranks) == [0, 3]
+
+
 def test_when_it_fails_after_its_ranks_the_run_has_failed(
     launch: Launch, operator: OperatorDouble, command: tuple[str, ...], tmp_path: Path
 ) -> None:

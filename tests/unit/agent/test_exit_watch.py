@@ -59,6 +59,29 @@ def test_an_end_is_read_before_the_parent_has_asked(watch: ExitWatch, code: str,
     child.wait()
 
 
+def test_what_is_added_twice_is_looked_at_once_since_its_parent_may_come_between(
+    watch: ExitWatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    look = kernel.exit_status
+
+    def counted(target: kernel.Process) -> int | None:
+        seen.append(target.pid)
+        return look(target)
+
+    monkeypatch.setattr(kernel, "exit_status", counted)
+    children = [started("import sys; sys.stdin.read()") for _ in range(2)]
+    (twice, process), (_other, last) = children
+    for target in (process, process, last):
+        watch.add(target)
+    for child, target in children:
+        assert child.stdin is not None
+        child.stdin.close()
+        until(lambda target=target: watch.ended(target))  # type: ignore[misc]
+        child.wait()
+    assert seen == [twice.pid, last.pid]
+
+
 def test_a_process_that_announces_itself_is_watched(watch: ExitWatch) -> None:
     child, process = started("import sys; sys.stdin.read()")
     os.write(watch.announcements, b"5 %d\n" % child.pid)
