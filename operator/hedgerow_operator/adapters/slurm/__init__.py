@@ -1,0 +1,1 @@
+"""Slurm: its commands, its REST interface and pyslurm behind one Protocol."""

@@ -1,0 +1,1 @@
+"""What Slurm shows of jobs and nodes, and what that means for a training job."""
