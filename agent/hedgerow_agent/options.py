@@ -55,7 +55,11 @@ def parse(words: Sequence[str]) -> Options:
     add("--report-url", default=given("report_url", ""), help="address of the operator, http://HOST:PORT")
     add("--token-file", default=given("token_file", ""), help="file with the token to show there, read each time")
     add("--ca-file", default=given("ca_file", ""), help="certificates to believe the operator's by")
-    add("--metrics-address", default=given("metrics_address", ""), help="HOST:PORT to serve /metrics at")
+    add(
+        "--metrics-address",
+        default=given("metrics_address", ""),
+        help="HOST:PORT to serve /metrics at; without HOST at every address",
+    )
     add(
         "--checkpoint-path",
         action="append",

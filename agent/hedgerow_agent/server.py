@@ -10,13 +10,14 @@ from hedgerow_agent.metrics import CONTENT_TYPE
 
 _REQUEST_SECONDS = 3.0
 _MAX_REQUESTS = 8
+_EVERY = "::"
 
 
 class Server:
     """Serves on a thread of its own. metrics: the text, now. trouble: why the agent is not well, empty when it is."""
 
     def __init__(self, address: str, metrics: Callable[[], str], trouble: Callable[[], str]) -> None:
-        self._server = _Listener(_address(address), _Handler)
+        self._server = _listen(*_address(address))
         self._server.answers = {"/metrics": metrics, "/healthz": trouble}
         threading.Thread(target=self._server.serve_forever, args=(1.0,), name="metrics", daemon=True).start()
 
@@ -35,8 +36,9 @@ class _Listener(ThreadingHTTPServer):
     answers: dict[str, Callable[[], str]]
     daemon_threads = True
 
-    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
-        super().__init__(address, handler)
+    def __init__(self, family: socket.AddressFamily, host: str, port: int) -> None:
+        self.address_family = family
+        super().__init__((host, port), _Handler)
         self._room = threading.BoundedSemaphore(_MAX_REQUESTS)
 
     def process_request(self, request: Any, client_address: Any) -> None:
@@ -56,6 +58,8 @@ class _Listener(ThreadingHTTPServer):
     def server_bind(self) -> None:
         """Without asking for the host's name, which may take long where no name server answers."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if self.address_family == socket.AF_INET6:
+            self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, int(self.server_address[0] != _EVERY))
         self.socket.bind(self.server_address)
         self.server_address = self.socket.getsockname()
         self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
@@ -91,8 +95,19 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
 
+def _listen(host: str, port: int) -> _Listener:
+    """host empty: every address, IPv6 too where the machine has it."""
+    if host:
+        return _Listener(socket.AF_INET6 if ":" in host else socket.AF_INET, host, port)
+    try:
+        return _Listener(socket.AF_INET6, _EVERY, port)
+    except OSError:
+        # IPv6 is not built in, or switched off. A port that is taken is taken here too.
+        return _Listener(socket.AF_INET, "", port)
+
+
 def _address(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
-    if not port.isdigit() or int(port) > 65535:
-        raise ValueError(f"--metrics-address is {text!r}; expected HOST:PORT, like 0.0.0.0:9500")
-    return host, int(port)
+    if not port.isdigit() or int(port) > 65535 or (":" in host) != host.startswith("["):
+        raise ValueError(f"--metrics-address is {text!r}; expected HOST:PORT, like 127.0.0.1:9500, [::1]:9500 or :9500")
+    return host.removeprefix("[").removesuffix("]"), int(port)

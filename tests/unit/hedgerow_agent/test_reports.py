@@ -181,9 +181,3 @@ def test_health_says_what_is_wrong_and_other_paths_are_refused() -> None:
         assert (refused.value.code, refused.value.read()) == (status, words)
         refused.value.close()
     server.close()
-
-
-@pytest.mark.parametrize("address", ["nowhere", "127.0.0.1:http", "127.0.0.1:99999"])
-def test_an_address_that_is_none_is_refused_in_a_sentence(address: str) -> None:
-    with pytest.raises(ValueError, match="expected HOST:PORT"):
-        Server(address, str, str)
