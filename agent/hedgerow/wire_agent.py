@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from typing import Dict, List, Optional, Tuple
 
 from hedgerow.plain import plain
@@ -288,6 +289,20 @@ class AgentAnswer:
 def worst(healths: List[str]) -> str:
     """The worst of these; Healthy where there is none."""
     return max(healths, key=HEALTHS.index, default=HEALTHY)
+
+
+def in_range(
+    values: Dict[str, float], ranges: Dict[str, Tuple[float, float]], dropped: Dict[str, int]
+) -> Dict[str, float]:
+    """The values that can be true, the others counted in ``dropped``: clamping would make up a measurement."""
+    kept = {}
+    for name, value in values.items():
+        lowest, highest = ranges[name]
+        if math.isfinite(value) and lowest <= value <= highest:
+            kept[name] = float(value)
+        else:
+            dropped[name] = dropped.get(name, 0) + 1
+    return kept
 
 
 def encode_report(report: AgentReport) -> bytes:

@@ -7,22 +7,21 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
+from hedgerow import gpu_faults
+from hedgerow import gpu_reasons as reasons
 from hedgerow.machine import boot_id
 from hedgerow.wire_agent import (
     ACTION_INSPECT,
     ACTION_REBOOT,
-    ACTION_RESET,
-    DEGRADED,
     FAILED,
     HOST_VALUES,
     NOT_MEASURED,
     AgentReport,
     Finding,
-    GpuEvent,
     HostReport,
+    in_range,
     worst,
 )
-from hedgerow_agent import reasons
 from hedgerow_agent.devices.base import Source
 from hedgerow_agent.gpus import Gpus
 from hedgerow_agent.host.base import HostCheck, HostReading
@@ -32,7 +31,6 @@ from hedgerow_agent.kernel_log.line import Record, gpu_message, oom_kill
 from hedgerow_agent.kernel_log.sources import Source as KernelLog
 from hedgerow_agent.lister import Lister
 from hedgerow_agent.ranks import Ranks
-from hedgerow_agent.reading import in_range
 
 HOST_SECONDS = 5.0
 _MOST_READS = 1000
@@ -171,7 +169,7 @@ class Agent:
 
     def _judge(self, now: float) -> list[Finding]:
         found = [finding for gpu in self.gpus for finding in gpu.findings(now)]
-        found += [one for event in self.events.held(now, self.gpus.indexes()) for one in _of_event(event)]
+        found += [one for event in self.events.held(now, self.gpus.indexes()) for one in gpu_faults.of_event(event)]
         found += self._about_driver()
         for check in self._host:
             try:
@@ -195,18 +193,6 @@ class Agent:
         if not len(self.gpus):
             return [Finding("presence", NOT_MEASURED, reasons.NO_GPU, ACTION_INSPECT, "no GPU is listed")]
         return []
-
-
-def _of_event(event: GpuEvent) -> list[Finding]:
-    """What a message of the kernel says against a GPU; those that are about programs say nothing against it."""
-    if not event.fatal and event.action not in (ACTION_RESET, ACTION_REBOOT, ACTION_INSPECT):
-        return []
-    health = FAILED if event.fatal else DEGRADED
-    reason = f"{event.kind}{event.code}"
-    words = f"{event.kind} {event.code} ({event.meaning}) at {event.pci}" + (
-        f", {event.count} times" if event.count > 1 else ""
-    )
-    return [Finding(event.kind.lower(), health, reason, event.action, words, event.gpu, event.first_age)]
 
 
 def _essence(finding: Finding) -> tuple[object, ...]:

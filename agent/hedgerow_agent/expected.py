@@ -3,7 +3,7 @@
 import os
 import re
 
-from hedgerow_agent.devices.base import pci_address
+from hedgerow.pci import pci_address
 from hedgerow_agent.host.base import names, text
 
 _GPUS = "/proc/driver/nvidia/gpus"

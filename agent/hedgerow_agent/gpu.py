@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from hedgerow import gpu_reasons as reasons
 from hedgerow.wire_agent import (
     ACTION_INSPECT,
     ACTION_REBOOT,
@@ -16,7 +17,6 @@ from hedgerow.wire_agent import (
     MigInstance,
     worst,
 )
-from hedgerow_agent import reasons
 from hedgerow_agent.bounded import Bounded
 from hedgerow_agent.checks import gpu_checks
 from hedgerow_agent.checks.base import Check

@@ -6,8 +6,8 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hedgerow.gpu_faults import HOLD_SECONDS
 from hedgerow.wire_agent import CALM_SECONDS
-from hedgerow_agent.kernel_log.events import HOLD_SECONDS
 
 _PREFIX = "HEDGEROW_AGENT_"
 

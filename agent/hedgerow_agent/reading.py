@@ -1,11 +1,10 @@
 """One look at one GPU: every check takes its values, what cannot be true is dropped and counted."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from hedgerow.wire_agent import GPU_VALUES
+from hedgerow.wire_agent import GPU_VALUES, in_range
 from hedgerow_agent.devices.base import Device, Gone, Instance, Process, Unavailable, Values
 
 
@@ -50,15 +49,3 @@ def read(device: Device, samplers: Sequence[Sampler]) -> Reading:
         instance.values.clear()
         instance.values.update(kept)
     return reading
-
-
-def in_range(values: Values, ranges: dict[str, tuple[float, float]], dropped: dict[str, int]) -> Values:
-    """The values that can be true, the others counted in ``dropped``: clamping would make up a measurement."""
-    kept = {}
-    for name, value in values.items():
-        lowest, highest = ranges[name]
-        if math.isfinite(value) and lowest <= value <= highest:
-            kept[name] = float(value)
-        else:
-            dropped[name] = dropped.get(name, 0) + 1
-    return kept

@@ -38,24 +38,6 @@ class Lasting:
         return now - self._since
 
 
-class Rising:
-    """A counter that should not rise: by how much it has, within the last ``window`` seconds or twice that."""
-
-    def __init__(self, window: float) -> None:
-        self._window = window
-        self._marks: list[tuple[float, float]] = []
-
-    def rise(self, value: float | None, now: float) -> float:
-        """How much it rose; a counter that went back was begun anew, and one that is not told says nothing."""
-        if value is None:
-            return 0.0
-        if not self._marks or value < self._marks[-1][1]:
-            self._marks = [(now, value)]
-        elif now - self._marks[-1][0] >= self._window:
-            self._marks = [self._marks[-1], (now, value)]
-        return value - self._marks[0][1]
-
-
 def has(reading: Reading, *names: str) -> bool:
     """Whether all of these values were measured."""
     return all(name in reading.values for name in names)

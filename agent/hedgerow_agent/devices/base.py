@@ -1,6 +1,5 @@
 """What the agent asks of GPUs, whoever answers. A value that cannot be given is absent from the answer, never 0."""
 
-import re
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -132,15 +131,3 @@ class Source(Protocol):
 
     def close(self) -> None:
         """Let go of the driver, so that it can be unloaded and GPUs can be reset."""
-
-
-_ADDRESS = re.compile(r"^(?:([0-9a-fA-F]{1,8}):)?([0-9a-fA-F]{1,2}):([0-9a-fA-F]{1,2})(?:\.([0-9a-fA-F]))?$")
-
-
-def pci_address(text: str) -> str:
-    """The address in one form (0000:9b:00.0), whichever of its forms it is written in; empty when it is none."""
-    match = _ADDRESS.match(text.strip())
-    if match is None:
-        return ""
-    domain, bus, device, function = (int(part, 16) if part else 0 for part in match.groups())
-    return f"{domain:04x}:{bus:02x}:{device:02x}.{function:x}"

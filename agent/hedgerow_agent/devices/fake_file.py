@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hedgerow.pci import pci_address
 from hedgerow.wire_agent import GPU_VALUES
 from hedgerow_agent import yaml_text
 from hedgerow_agent.devices import smi_xml
-from hedgerow_agent.devices.base import pci_address
 from hedgerow_agent.devices.profiles import profile
 
 # Instead of a list of processes: the ranks that really run on this node, each on the GPU of its LOCAL_RANK.

@@ -3,6 +3,7 @@
 import importlib
 from typing import Any
 
+from hedgerow.pci import pci_address
 from hedgerow_agent.devices.base import (
     Device,
     Gone,
@@ -13,7 +14,6 @@ from hedgerow_agent.devices.base import (
     Unavailable,
     Values,
     Versions,
-    pci_address,
 )
 from hedgerow_agent.devices.nvml_calls import Calls, unavailable
 from hedgerow_agent.devices.nvml_gpm import Activity

@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from hedgerow_agent.devices.base import pci_address
+from hedgerow.pci import pci_address
 
 _NO_HANDLE = re.compile(
     r"Unable to determine the device handle for (?:GPU|gpu)\s*([0-9A-Fa-f:.]+):\s*([^\n]+)", re.MULTILINE

@@ -4,7 +4,8 @@ import re
 import xml.etree.ElementTree as ElementTree
 from typing import Any, NamedTuple
 
-from hedgerow_agent.devices.base import Identity, Instance, Process, Values, pci_address
+from hedgerow.pci import pci_address
+from hedgerow_agent.devices.base import Identity, Instance, Process, Values
 
 _NUMBER = re.compile(r"^(-?\d+(?:\.\d+)?)\s*(%|W|mW|C|MHz|GHz|MiB|KiB|GiB|B|KB/s|MB/s|x)?$")
 _UNITS = {"MHz": 1e6, "GHz": 1e9, "mW": 1e-3, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30, "KB/s": 1e3, "MB/s": 1e6}

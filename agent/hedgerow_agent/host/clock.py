@@ -3,10 +3,10 @@
 import ctypes
 import time
 
+from hedgerow.gpu_reasons import CLOCK_OFF
 from hedgerow.wire_agent import ACTION_INSPECT, DEGRADED, Finding
 from hedgerow_agent.checks.base import Lasting
 from hedgerow_agent.host.base import HostReading
-from hedgerow_agent.reasons import CLOCK_OFF
 
 _UNSYNCHRONISED = 0x0040  # STA_UNSYNC of linux/timex.h
 _NANOSECONDS = 0x2000  # STA_NANO

@@ -4,10 +4,10 @@ import os
 import time
 from collections.abc import Sequence
 
+from hedgerow.gpu_reasons import DISK_FULL, DISK_SILENT
 from hedgerow.wire_agent import ACTION_INSPECT, DEGRADED, NOT_MEASURED, DiskReport, Finding
 from hedgerow_agent.bounded import Bounded
 from hedgerow_agent.host.base import HostReading
-from hedgerow_agent.reasons import DISK_FULL, DISK_SILENT
 
 _FULL_SHARE = 0.03
 _SILENT_SECONDS = 10.0

@@ -2,10 +2,11 @@
 
 import re
 
+from hedgerow.gpu_faults import Rising
+from hedgerow.gpu_reasons import MEMORY_PRESSURE, OOM_KILL
 from hedgerow.wire_agent import ACTION_APPLICATION, DEGRADED, Finding
-from hedgerow_agent.checks.base import Lasting, Rising
+from hedgerow_agent.checks.base import Lasting
 from hedgerow_agent.host.base import HostReading, text
-from hedgerow_agent.reasons import MEMORY_PRESSURE, OOM_KILL
 
 _PRESSURE = re.compile(r"^(some|full) avg10=(\d+(?:\.\d+)?)", re.MULTILINE)
 # All tasks waiting for memory a tenth of the time: training stands still with them (Documentation/accounting/psi.rst).

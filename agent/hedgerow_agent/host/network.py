@@ -1,9 +1,9 @@
 """Network interfaces and InfiniBand ports: bytes, errors, and links that go down under a running job."""
 
+from hedgerow.gpu_faults import Rising
+from hedgerow.gpu_reasons import LINK_DOWN, LINK_FLAPPING
 from hedgerow.wire_agent import ACTION_INSPECT, DEGRADED, Finding, LinkReport
-from hedgerow_agent.checks.base import Rising
 from hedgerow_agent.host.base import HostReading, names, text, whole
-from hedgerow_agent.reasons import LINK_DOWN, LINK_FLAPPING
 
 MAX_LINKS = 32
 _NET = "/sys/class/net"

@@ -4,15 +4,14 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from hedgerow import xid_codes
+from hedgerow.gpu_faults import HOLD_SECONDS
 from hedgerow.wire_agent import EVENT_XID, FAILED, GpuEvent
-from hedgerow_agent.kernel_log import sxid, xid_codes
+from hedgerow_agent.kernel_log import sxid
 from hedgerow_agent.kernel_log.line import GpuMessage
 from hedgerow_agent.kernel_log.recovery import Recovery, of_message, recovery
 
 MAX_EVENTS = 64
-# After so long without another message, an event is no reason any more to hold anything back: what still ails a GPU is
-# seen by the other checks, and a GPU that was reset without the driver's word would stay out for ever.
-HOLD_SECONDS = 3600.0
 # The driver may write what is to be done just before what happened.
 _TOGETHER_SECONDS = 5.0
 

@@ -3,8 +3,8 @@
 import re
 from typing import NamedTuple
 
+from hedgerow.pci import pci_address
 from hedgerow.wire_agent import EVENT_SXID, EVENT_XID
-from hedgerow_agent.devices.base import pci_address
 
 MAX_LINE = 4096
 _MAX_MESSAGE = 300

@@ -5,7 +5,7 @@ a reset of the GPUs and switches; the meaning of the commonest is added here.
 """
 
 from hedgerow.wire_agent import ACTION_APPLICATION, ACTION_IGNORE, ACTION_RESET
-from hedgerow_agent.kernel_log.xid_codes import Meaning
+from hedgerow.xid_codes import Meaning
 
 _WORDS = {
     11004: "ingress invalid access control list",

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from hedgerow import gpu_reasons as reasons
 from hedgerow.wire_agent import (
     ACTION_APPLICATION,
     ACTION_INSPECT,
@@ -17,7 +18,6 @@ from hedgerow.wire_agent import (
     NOT_MEASURED,
     worst,
 )
-from hedgerow_agent import reasons
 from hedgerow_agent.checks import gpu_checks
 from tests.unit.hedgerow_agent.node import Node, gpus, story
 

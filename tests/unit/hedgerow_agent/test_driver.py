@@ -3,8 +3,8 @@
 import time
 from pathlib import Path
 
+from hedgerow import gpu_reasons as reasons
 from hedgerow.wire_agent import GPU_LOST, GPU_PRESENT, HEALTHY, NOT_MEASURED
-from hedgerow_agent import reasons
 from hedgerow_agent.devices.fake import FakeDevice, FakeSource
 from tests.unit.hedgerow_agent.node import Node, story
 

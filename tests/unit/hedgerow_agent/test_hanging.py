@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from hedgerow import gpu_reasons as reasons
 from hedgerow.wire_agent import GPU_PRESENT, GPU_SILENT, NOT_MEASURED
-from hedgerow_agent import reasons
 from hedgerow_agent.bounded import Bounded
 from hedgerow_agent.host.base import HostReading
 from hedgerow_agent.host.disk import Disk

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow.wire_agent import DEGRADED, HOST_VALUES, Finding
-from hedgerow_agent import expected, reasons
+from hedgerow import gpu_reasons as reasons
+from hedgerow.wire_agent import DEGRADED, HOST_VALUES, Finding, in_range
+from hedgerow_agent import expected
 from hedgerow_agent.host import host_checks
 from hedgerow_agent.host.base import HostCheck, HostReading
 from hedgerow_agent.host.clock import Clock as WallClock
 from hedgerow_agent.host.disk import Disk
 from hedgerow_agent.host.memory import Memory
 from hedgerow_agent.host.network import Network
-from hedgerow_agent.reading import in_range
 from tests.unit.hedgerow_agent.node import Node, gpus
 from tests.unit.hedgerow_agent.polling import until
 

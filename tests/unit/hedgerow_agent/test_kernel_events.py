@@ -16,10 +16,10 @@ from hedgerow.wire_agent import (
     HEALTHY,
     GpuEvent,
 )
+from hedgerow.xid_codes import meaning
 from hedgerow_agent.kernel_log.events import MAX_EVENTS, Events
 from hedgerow_agent.kernel_log.line import gpu_message, record
 from hedgerow_agent.kernel_log.recovery import recovery
-from hedgerow_agent.kernel_log.xid_codes import meaning
 from tests.unit.hedgerow_agent.node import Node, gpus
 
 GPU = "0000:9b:00.0"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow_agent import reasons
+from hedgerow import gpu_reasons as reasons
 from tests.unit.hedgerow_agent import nvml_stub
 from tests.unit.hedgerow_agent.nvml_stub import answers
 from tests.unit.hedgerow_agent.polling import until

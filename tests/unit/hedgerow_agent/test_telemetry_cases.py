@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hedgerow import gpu_reasons as reasons
 from hedgerow.wire_agent import (
     ACTION_INSPECT,
     ACTION_REBOOT,
@@ -17,7 +18,7 @@ from hedgerow.wire_agent import (
     GPU_SILENT,
     HEALTHY,
 )
-from hedgerow_agent import metrics, reasons
+from hedgerow_agent import metrics
 from hedgerow_agent.devices.smi_text import unreachable
 from hedgerow_agent.devices.smi_xml import number
 from hedgerow_operator.api.recovery import HealthSpec

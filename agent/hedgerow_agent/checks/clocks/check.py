@@ -1,10 +1,10 @@
 """Clocks, and whether hardware or heat holds them down. A power cap and an idle GPU are usual, and no fault."""
 
+from hedgerow.gpu_reasons import CLOCKS_HELD_DOWN
 from hedgerow.wire_agent import ACTION_INSPECT, DEGRADED, Finding
 from hedgerow_agent.checks.base import Lasting
 from hedgerow_agent.devices.base import Device
 from hedgerow_agent.reading import Reading
-from hedgerow_agent.reasons import CLOCKS_HELD_DOWN
 
 # nvml.h, nvmlClocksEventReasons: what no program and no administrator asked for.
 FAULTS = frozenset(["hw_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown", "sw_thermal_slowdown"])

@@ -1,12 +1,11 @@
 """Memory errors. An uncorrectable one that the driver answered by remapping the row is over, and no fault by itself."""
 
-from hedgerow.wire_agent import ACTION_INSPECT, ACTION_RESET, DEGRADED, FAILED, Finding
-from hedgerow_agent.checks.base import Rising, has
+from hedgerow.gpu_faults import ECC_WINDOW_SECONDS, Rising, of_uncorrectable
+from hedgerow.gpu_reasons import SRAM_WORN
+from hedgerow.wire_agent import ACTION_INSPECT, FAILED, Finding
+from hedgerow_agent.checks.base import has
 from hedgerow_agent.devices.base import Device
 from hedgerow_agent.reading import Reading
-from hedgerow_agent.reasons import SRAM_WORN, UNCORRECTABLE_ECC
-
-_WINDOW_SECONDS = 1800.0
 
 
 class Ecc:
@@ -15,7 +14,7 @@ class Ecc:
     name = "ecc"
 
     def __init__(self) -> None:
-        self._uncorrectable = Rising(_WINDOW_SECONDS)
+        self._uncorrectable = Rising(ECC_WINDOW_SECONDS)
 
     def sample(self, device: Device, reading: Reading) -> None:
         """The counters."""
@@ -37,7 +36,4 @@ class Ecc:
 
     def _fresh(self, reading: Reading, now: float) -> list[Finding]:
         rise = self._uncorrectable.rise(reading.values.get("ecc_volatile_uncorrectable_errors"), now)
-        if rise <= 0 or has(reading, "remap_pending", "remap_failed"):
-            return []
-        words = f"{rise:.0f} uncorrectable memory errors lately, on a GPU that does not say that rows were remapped"
-        return [Finding(self.name, DEGRADED, UNCORRECTABLE_ECC, ACTION_RESET, words)]
+        return of_uncorrectable(rise, reading.values)

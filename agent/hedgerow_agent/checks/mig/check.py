@@ -1,10 +1,10 @@
 """MIG: its instances, each with values of its own, and a change of mode that waits for a reset."""
 
+from hedgerow.gpu_reasons import MIG_CHANGE_PENDING
 from hedgerow.wire_agent import ACTION_RESET, DEGRADED, Finding
 from hedgerow_agent.checks.base import has
 from hedgerow_agent.devices.base import Device
 from hedgerow_agent.reading import Reading
-from hedgerow_agent.reasons import MIG_CHANGE_PENDING
 
 
 class Mig:

@@ -1,12 +1,11 @@
 """NVLink: a link that was up and is down, and errors that cost whole recoveries. Replays and CRC alone are repaired."""
 
+from hedgerow.gpu_faults import LINK_WINDOW_SECONDS, Rising, of_link_recoveries
+from hedgerow.gpu_reasons import NVLINK_DOWN
 from hedgerow.wire_agent import ACTION_INSPECT, DEGRADED, Finding
-from hedgerow_agent.checks.base import Rising, has
+from hedgerow_agent.checks.base import has
 from hedgerow_agent.devices.base import Device
 from hedgerow_agent.reading import Reading
-from hedgerow_agent.reasons import NVLINK_DOWN, NVLINK_ERRORS
-
-_WINDOW_SECONDS = 600.0
 
 
 class Nvlink:
@@ -16,7 +15,7 @@ class Nvlink:
 
     def __init__(self) -> None:
         self._most_active = 0.0
-        self._recoveries = Rising(_WINDOW_SECONDS)
+        self._recoveries = Rising(LINK_WINDOW_SECONDS)
 
     def sample(self, device: Device, reading: Reading) -> None:
         """Links, bytes, errors."""
@@ -35,7 +34,4 @@ class Nvlink:
             words = f"{active:.0f} of {self._most_active:.0f} NVLinks are up"
             found.append(Finding(self.name, DEGRADED, NVLINK_DOWN, ACTION_INSPECT, words))
         rise = self._recoveries.rise(values.get("nvlink_recovery_errors"), now)
-        if rise > 0:
-            words = f"NVLinks had to be recovered {rise:.0f} times lately"
-            found.append(Finding(self.name, DEGRADED, NVLINK_ERRORS, ACTION_INSPECT, words))
-        return found
+        return found + of_link_recoveries(rise)

@@ -4,16 +4,14 @@ By its maximum alone nothing is judged: a T4 or A10G in a rented machine says 8 
 GPUs slow down to save power.
 """
 
+from hedgerow.gpu_faults import LINK_WINDOW_SECONDS, Rising, of_replays
+from hedgerow.gpu_reasons import PCIE_REDUCED
 from hedgerow.wire_agent import ACTION_INSPECT, DEGRADED, Finding
-from hedgerow_agent.checks.base import Lasting, Rising, has
+from hedgerow_agent.checks.base import Lasting, has
 from hedgerow_agent.devices.base import Device
 from hedgerow_agent.reading import Reading
-from hedgerow_agent.reasons import PCIE_REDUCED, PCIE_REPLAYS
 
 _LASTING_SECONDS = 30.0
-_WINDOW_SECONDS = 600.0
-# Some replays are usual (NVIDIA calls a rate of several a minute worth a look).
-_MANY_REPLAYS = 100.0
 _BUSY_PERCENT = 50.0
 
 
@@ -26,7 +24,7 @@ class Pcie:
         self._most: dict[str, float] = {}
         self._narrow = Lasting()
         self._slow = Lasting()
-        self._replays = Rising(_WINDOW_SECONDS)
+        self._replays = Rising(LINK_WINDOW_SECONDS)
 
     def sample(self, device: Device, reading: Reading) -> None:
         """Bytes, replays, width and speed."""
@@ -42,10 +40,7 @@ class Pcie:
         busy = reading.values.get("utilisation_percent", 0.0) >= _BUSY_PERCENT
         found += self._below(reading, now, "generation", busy, self._slow)
         rise = self._replays.rise(reading.values.get("pcie_replays"), now)
-        if rise >= _MANY_REPLAYS:
-            words = f"{rise:.0f} PCIe packets had to be repeated lately"
-            found.append(Finding(self.name, DEGRADED, PCIE_REPLAYS, ACTION_INSPECT, words))
-        return found
+        return found + of_replays(rise)
 
     def _below(self, reading: Reading, now: float, what: str, counts: bool, lasting: Lasting) -> list[Finding]:
         name = f"pcie_link_{what}"

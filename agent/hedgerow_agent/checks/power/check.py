@@ -3,11 +3,11 @@
 A limit that all GPUs of a node share is how a site saves power, and no fault of any of them.
 """
 
+from hedgerow.gpu_reasons import POWER_LIMIT_LOWERED
 from hedgerow.wire_agent import ACTION_INSPECT, DEGRADED, Finding
 from hedgerow_agent.checks.base import has
 from hedgerow_agent.devices.base import Device
 from hedgerow_agent.reading import Reading
-from hedgerow_agent.reasons import POWER_LIMIT_LOWERED
 
 # A GPU loses little speed by a limit a few percent lower.
 _LOWERED = 0.8

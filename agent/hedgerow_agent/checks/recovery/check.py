@@ -1,10 +1,10 @@
 """What the driver itself wants to be done about a GPU: it knows also where no Xid was written, or its line was lost."""
 
+from hedgerow.gpu_reasons import RECOVERY_ACTION, RESET_REQUIRED
 from hedgerow.wire_agent import ACTION_RESET, FAILED, HEALTHY, Finding
 from hedgerow_agent.devices.base import Device
 from hedgerow_agent.kernel_log.recovery import recovery
 from hedgerow_agent.reading import Reading
-from hedgerow_agent.reasons import RECOVERY_ACTION, RESET_REQUIRED
 
 
 class RecoveryAction:

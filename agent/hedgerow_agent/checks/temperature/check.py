@@ -1,10 +1,10 @@
 """Temperatures against the thresholds that the GPU itself names. Without a threshold nothing is judged."""
 
+from hedgerow.gpu_reasons import MEMORY_TOO_HOT, TOO_HOT
 from hedgerow.wire_agent import ACTION_INSPECT, DEGRADED, Finding
 from hedgerow_agent.checks.base import Lasting, has
 from hedgerow_agent.devices.base import Device
 from hedgerow_agent.reading import Reading
-from hedgerow_agent.reasons import MEMORY_TOO_HOT, TOO_HOT
 
 # A peak of seconds is what the threshold is for; a minute of it is a fan, a filter or a cold aisle.
 _LASTING_SECONDS = 60.0

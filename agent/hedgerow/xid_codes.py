@@ -5,7 +5,7 @@ RESTART_APP is Application, RESET_GPU Reset, RESTART_BM and RESTART_VM Reboot, C
 Inspect. Workflows are cut short to what they end with when nothing else is known.
 """
 
-from typing import NamedTuple
+from typing import Dict, NamedTuple, Tuple
 
 from hedgerow.wire_agent import ACTION_APPLICATION, ACTION_IGNORE, ACTION_INSPECT, ACTION_REBOOT, ACTION_RESET
 
@@ -22,7 +22,7 @@ class Meaning(NamedTuple):
     fatal: bool
 
 
-_TABLE: dict[int, tuple[str, str]] = {
+_TABLE: Dict[int, Tuple[str, str]] = {
     8: ("GPU stopped processing", _A),
     11: ("Invalid or corrupted push buffer stream", _A),
     13: ("Graphics engine exception, mostly an illegal access of the program", _A),
@@ -106,7 +106,7 @@ _COPY_ENGINES = {70, 71, 72, 75, 76, 77, 85, *range(126, 136)}
 _HARMLESS_NOW = {156}
 # A person has to look, and what runs there is in doubt.
 _FATAL_INSPECT = {54}
-_UNKNOWN = "a code that this agent has no meaning for"
+_UNKNOWN = "a code that has no meaning here"
 
 
 def meaning(code: int, message: str = "") -> Meaning:
