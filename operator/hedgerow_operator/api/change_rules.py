@@ -28,12 +28,28 @@ def _fixed_optional(field: str) -> ChangeRule:
     )
 
 
+def _fixed_of_slurm(**fields: str) -> ChangeRule:
+    """The rest of spec.slurm, such as timeLimit, counts from the next batch job on."""
+    same = " && ".join(
+        f"has(self.slurm.{field}) == has(oldSelf.slurm.{field})"
+        f" && (!has(self.slurm.{field}) || self.slurm.{field} == oldSelf.slurm.{field})"
+        for field in fields
+    )
+    return ChangeRule(
+        field="slurm",
+        cel=f"has(self.slurm) == has(oldSelf.slurm) && (!has(self.slurm) || {same})",
+        message=_MESSAGE.format(field=", ".join(f"slurm.{field}" for field in fields)),
+        read=lambda spec: spec.slurm and tuple(getattr(spec.slurm, name) for name in fields.values()),
+    )
+
+
 CHANGE_RULES = (
     _fixed("workers", attrgetter("workers")),
     _fixed("ranksPerWorker", attrgetter("ranks_per_worker")),
     _fixed_optional("processes"),
     _fixed("masterPort", attrgetter("master_port")),
     _fixed_optional("kubernetes"),
+    _fixed_of_slurm(clusterRef="cluster_ref", gres="gres", launch="launch", script="script"),
     _fixed_optional("local"),
     _fixed("heartbeat", attrgetter("heartbeat")),
     _fixed_optional("checkpoint"),

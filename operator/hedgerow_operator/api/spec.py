@@ -10,6 +10,7 @@ from msgspec import Meta
 from hedgerow_operator.api.alerts import MAX_ALERTS, AlertSpec
 from hedgerow_operator.api.model import StrictModel
 from hedgerow_operator.api.recovery import HealthSpec, RecoverySpec
+from hedgerow_operator.api.slurm_spec import SlurmSpec
 
 # What the kernel can hand to a process: text that ends at its first NUL; a name of a variable ends at its first "=".
 NO_NUL = r"^[^\x00]*$"
@@ -100,8 +101,8 @@ class CheckpointSpec(StrictModel, frozen=True, kw_only=True):
     directory: Annotated[
         str,
         Meta(
-            description="Directory that the script writes to, as its ranks see it: absolute with kubernetes, "
-            "absolute or relative to workingDir with local.",
+            description="Directory that the script writes to, as its ranks see it: absolute with kubernetes and "
+            "slurm, absolute or relative to workingDir with local.",
             min_length=1,
             max_length=4096,
             pattern=NO_NUL,
@@ -137,7 +138,8 @@ class TrainingJobSpec(StrictModel, frozen=True, kw_only=True):
     """What to train, where, and how to bring it back."""
 
     workers: Annotated[
-        int, Meta(description="Number of workers: pods, or groups of local processes.", ge=1, le=MAX_WORKERS)
+        int,
+        Meta(description="Number of workers: pods, Slurm nodes, or groups of local processes.", ge=1, le=MAX_WORKERS),
     ]
     ranks_per_worker: Annotated[
         int, Meta(description="Number of ranks (training processes) in each worker.", ge=1, le=MAX_RANKS_PER_WORKER)
@@ -157,10 +159,13 @@ class TrainingJobSpec(StrictModel, frozen=True, kw_only=True):
         bool, Meta(description="True: ranks are stopped and workers removed until it is false again.")
     ] = False
     kubernetes: Annotated[
-        KubernetesSpec | None, Meta(description="Run on Kubernetes. Exactly one of kubernetes and local is set.")
+        KubernetesSpec | None, Meta(description="Run on Kubernetes. Exactly one of kubernetes, slurm and local is set.")
+    ] = None
+    slurm: Annotated[
+        SlurmSpec | None, Meta(description="Run on Slurm. Exactly one of kubernetes, slurm and local is set.")
     ] = None
     local: Annotated[
-        LocalSpec | None, Meta(description="Run on this machine. Exactly one of kubernetes and local is set.")
+        LocalSpec | None, Meta(description="Run on this machine. Exactly one of kubernetes, slurm and local is set.")
     ] = None
     heartbeat: Annotated[HeartbeatSpec, Meta(description="How progress is seen.")] = HeartbeatSpec()
     checkpoint: Annotated[

@@ -26,7 +26,7 @@ def _name_is_a_label(job: TrainingJob) -> bool:
 
 
 def _one_place(spec: TrainingJobSpec) -> bool:
-    return (spec.kubernetes is None) != (spec.local is None)
+    return [spec.kubernetes, spec.slurm, spec.local].count(None) == 2
 
 
 def _ranks_fit(spec: TrainingJobSpec) -> bool:
@@ -123,8 +123,9 @@ SPEC_RULES = (
     ),
     Rule(
         at="spec",
-        cel="has(self.kubernetes) != has(self.local)",
-        message="set exactly one of kubernetes (workers are pods) and local (workers are processes of this machine)",
+        cel="[has(self.kubernetes), has(self.slurm), has(self.local)].exists_one(place, place)",
+        message="set exactly one of kubernetes (workers are pods), slurm (workers are nodes of a batch job) and local "
+        "(workers are processes of this machine)",
         holds=_one_place,
     ),
     Rule(

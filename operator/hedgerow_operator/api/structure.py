@@ -95,6 +95,7 @@ _BOUNDS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {
     ),
     "minItems": (lambda value, limit: len(value) >= limit, "should have at least {limit} items"),
     "maxItems": (lambda value, limit: len(value) <= limit, "must have at most {limit} items"),
+    "maxProperties": (lambda value, limit: len(value) <= limit, "must have at most {limit} items"),
     "enum": (lambda value, limit: value in limit, "{value} is not supported; supported values: {limit}"),
 }
 

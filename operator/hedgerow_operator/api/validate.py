@@ -14,6 +14,7 @@ from hedgerow_operator.api.pod_template import read_pods
 from hedgerow_operator.api.problem import Problem, blame
 from hedgerow_operator.api.rules import CHANGE_RULES, RULES
 from hedgerow_operator.api.schema import Schema, structural, training_job_schema
+from hedgerow_operator.api.slurm_rules import UNKNOWN_OPTIONS, unknown_options
 from hedgerow_operator.api.spec import TrainingJobSpec
 from hedgerow_operator.api.structure import structure_problems, without_nulls
 from hedgerow_operator.api.training_job import TrainingJob, training_job
@@ -28,6 +29,7 @@ _PLACES: dict[str, Callable[[TrainingJob], Any]] = {
     "": lambda job: job,
     "spec": lambda job: job.spec,
     "spec.cost.gpuHourUSD": lambda job: job.spec.cost and job.spec.cost.gpu_hour_usd,
+    "spec.slurm": lambda job: job.spec.slurm,
     "spec.local": lambda job: job.spec.local,
     "spec.kubernetes": lambda job: job.spec.kubernetes and read_pods(job.spec.kubernetes),
 }
@@ -74,7 +76,7 @@ def rule_problems(job: TrainingJob) -> Iterator[Problem]:
         value = value_at(job, rule.at)
         if value is not None and not rule.holds(value):
             blamed.add(rule.place)
-            yield blame(rule.place, rule.message)
+            yield from unknown_options(value) if rule is UNKNOWN_OPTIONS else (blame(rule.place, rule.message),)
     if re.fullmatch(_NAMESPACE_PATTERN, job.metadata.namespace) is None:
         yield blame("metadata.namespace", "write at most 63 lower-case letters, digits and '-', such as team-a")
     if _LOG_PATTERN not in blamed:

@@ -17,6 +17,12 @@ LOCAL = {"workers": 2, "ranksPerWorker": 2, "local": {"command": ["python", "tra
 TEMPLATE = {"spec": {"containers": [{"name": "train", "command": ["python"], "resources": {}}]}}
 OTHER_TEMPLATE = {"spec": {**TEMPLATE["spec"], "nodeName": "node1"}}
 PODS = {"workers": 2, "ranksPerWorker": 2, "kubernetes": {"template": TEMPLATE}}
+SLURM = {"workers": 2, "ranksPerWorker": 2, "slurm": {"script": "python train.py", "gres": "gpu:8"}}
+
+
+def of_slurm(**changes: Any) -> dict[str, Any]:
+    return {"slurm": {"script": "python train.py", "gres": "gpu:8", **changes}}
+
 
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "more workers": (LOCAL, {"workers": 3}, "spec.workers"),
@@ -24,6 +30,11 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "another way to start the ranks": (LOCAL, {"processes": "PerWorker"}, "spec.processes"),
     "another port": (LOCAL, {"masterPort": 29500}, "spec.masterPort"),
     "another command": (LOCAL, {"local": {"command": ["python", "other.py"]}}, "spec.local"),
+    "another place": (SLURM, {"slurm": None}, "spec.slurm"),
+    "another script": (SLURM, of_slurm(script="python other.py"), "spec.slurm"),
+    "other resources of each node": (SLURM, of_slurm(gres="gpu:4"), "spec.slurm"),
+    "another launch": (SLURM, of_slurm(launch="PerTask"), "spec.slurm"),
+    "another cluster": (SLURM, of_slurm(clusterRef={"name": "b"}), "spec.slurm"),
     "an unknown field of the template": (PODS, {"kubernetes": {"template": OTHER_TEMPLATE}}, "spec.kubernetes"),
     "another heartbeat": (LOCAL, {"heartbeat": {"source": "Torch"}}, "spec.heartbeat"),
     "a checkpoint directory where there was none": (LOCAL, {"checkpoint": {"directory": "/c"}}, "spec.checkpoint"),
@@ -64,6 +75,13 @@ def test_is_refused_with_a_way_out(fields: dict[str, Any], change: dict[str, Any
 @pytest.mark.parametrize("change", ALLOWED.values(), ids=ALLOWED.keys())
 def test_is_allowed(change: dict[str, Any]) -> None:
     old, new = spec(LOCAL), spec({**LOCAL, **change})
+    assert list(change_problems(old, new)) == []
+    assert refused_by_cel(old, new) == []
+
+
+def test_what_the_next_batch_job_is_submitted_with_may_change() -> None:
+    changed = of_slurm(timeLimit="3-0", partition="b", account="c", qos="d", resubmit="Requeue", options={"mem": "9G"})
+    old, new = spec(SLURM), spec({**SLURM, **changed})
     assert list(change_problems(old, new)) == []
     assert refused_by_cel(old, new) == []
 

@@ -11,6 +11,7 @@ import pytest
 
 from hedgerow_operator.api.rule import Rule
 from hedgerow_operator.api.rules import RULES
+from hedgerow_operator.api.slurm_options import OWNED
 from hedgerow_operator.api.structure import structure_problems, without_nulls
 from hedgerow_operator.api.training_job import TrainingJob, training_job, training_job_fields
 from hedgerow_operator.api.validate import manifest_schema, value_at
@@ -30,7 +31,15 @@ def well_formed(paths: dict[str, Path]) -> Iterator[tuple[str, TrainingJob]]:
             yield name, training_job(fields)
 
 
-JOBS = dict(well_formed(GOOD)) | dict(well_formed(BAD))
+def with_options_of_fields() -> Iterator[tuple[str, TrainingJob]]:
+    """Jobs with one option of sbatch each that another field says."""
+    for _instead, (option, *_) in OWNED:
+        slurm = {"script": "python train.py", "options": {option: ""}}
+        fields = {"metadata": {"name": "a"}, "spec": {"workers": 1, "ranksPerWorker": 1, "slurm": slurm}}
+        yield f"slurm-option-{option}", training_job(fields)
+
+
+JOBS = dict(well_formed(GOOD)) | dict(well_formed(BAD)) | dict(with_options_of_fields())
 IDS = [f"{rule.place}: {rule.message[:40]}" for rule in RULES]
 
 

@@ -8,7 +8,9 @@ from hedgerow_operator.reconcile.ports import Refused
 
 
 class LocalElsewhere:
-    """Implements reconcile.ports.Runtime for a job with spec.local: nothing of it runs here, nothing will."""
+    """Implements reconcile.ports.Runtime for a job with neither spec.kubernetes nor a SlurmCluster: nothing of it runs
+    here, nothing will.
+    """
 
     fences_by_time = True
 
@@ -17,7 +19,7 @@ class LocalElsewhere:
 
     async def create(self, job: TrainingJob, attempt: int, excluded_nodes: tuple[str, ...]) -> None:
         raise Refused(
-            "spec.local runs on one machine, by `hedgerow local -f FILE`; "
+            f"spec.{'slurm without clusterRef' if job.spec.slurm else 'local'} runs on one machine, by `hedgerow local -f FILE`; "
             "to run the job on this cluster, write spec.kubernetes instead"
         )
 
