@@ -1,0 +1,67 @@
+"""The ``#SBATCH`` lines of a batch script, read as sbatch reads them (src/sbatch/opt.c of Slurm). Pure.
+
+slurmrestd and pyslurm do not look at them: whoever submits through those has to pass their options on.
+"""
+
+from collections.abc import Iterator
+
+from hedgerow_operator.core.slurm.sbatch_options import Flag, parse
+
+_MAGIC = "#SBATCH"
+_HETEROGENEOUS = ("hetjob", "packjob")
+
+
+class BadLine(Exception):
+    """A line that sbatch refuses. The message is one sentence that names the line."""
+
+
+def header_lines(script: str) -> list[str]:
+    """The lines themselves, as far as sbatch looks for them: up to the first that is neither empty nor a comment."""
+    return [line for _number, line in _header(script)]
+
+
+def flags_in(script: str) -> tuple[Flag, ...]:
+    """The options that they give, in order. Raises BadLine."""
+    words = [word for number, line in _header(script) for word in _words(line[len(_MAGIC) :], number)]
+    return parse(words).flags
+
+
+def is_heterogeneous(script: str) -> bool:
+    """Whether the script asks for a job of several components."""
+    return any(line[len(_MAGIC) :].split()[:1] in ([name] for name in _HETEROGENEOUS) for line in header_lines(script))
+
+
+def _header(script: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(script.split("\n"), start=1):
+        if line.startswith(_MAGIC):
+            yield number, line
+        elif line.strip() and not line.lstrip().startswith("#"):
+            return
+
+
+def _words(text: str, number: int) -> Iterator[str]:
+    """Words between blanks. Quotes hold blanks together, a backslash takes what follows as it is, and an unquoted ``#``
+    begins a comment.
+    """
+    word, begun, quote, escaped = "", False, "", False
+    for letter in text:
+        if escaped:
+            word, escaped = word + letter, False
+        elif letter == "\\":
+            begun = escaped = True
+        elif quote:
+            word, quote = (word, "") if letter == quote else (word + letter, quote)
+        elif letter in "\"'":
+            begun, quote = True, letter
+        elif letter == "#":
+            break
+        elif letter.isspace():
+            if begun:
+                yield word
+            word, begun = "", False
+        else:
+            word, begun = word + letter, True
+    if quote:
+        raise BadLine(f"line {number}: a {quote} has no counterpart; close the quote")
+    if begun:
+        yield word
