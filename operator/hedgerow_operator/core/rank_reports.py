@@ -1,7 +1,10 @@
 """What the ranks of an attempt say, so that it can be compared: of one count of steps, and with the one that speaks."""
 
+import dataclasses
 from collections.abc import Iterable
-from dataclasses import replace
+from typing import Any, TypeVar, cast
+
+from msgspec import Struct, structs
 
 from hedgerow.wire import PHASE_INIT, RankReport
 
@@ -9,13 +12,23 @@ SOURCE_TORCH = "Torch"
 SOURCE_LOG = "Log"
 STOPPED_STATES = ("T", "t")
 
+Message = TypeVar("Message")
+
 
 def absolute(report: RankReport, resumed: int) -> RankReport:
     """``report`` with steps of the job: torch's hook counts from 1 in each attempt, which went on from ``resumed``.
     The script's own numbers are the job's already."""
     if report.source != SOURCE_TORCH or report.step is None or not resumed:
         return report
-    return replace(report, step=report.step + resumed)
+    return changed(report, step=report.step + resumed)
+
+
+def changed(report: Message, **fields: Any) -> Message:
+    """A copy of a message, or of a part of one, in which ``fields`` are others. Those that came over the network are of
+    msgspec's kind, those that were made here dataclasses."""
+    if isinstance(report, Struct):
+        return structs.replace(report, **fields)
+    return dataclasses.replace(cast("Any", report), **fields)  # type: ignore[no-any-return]
 
 
 def tells(report: RankReport) -> bool:
@@ -36,7 +49,7 @@ def with_progress_of(report: RankReport, speaks: RankReport) -> RankReport:
 
 def progressing_as(report: RankReport, speaks: RankReport) -> RankReport:
     """``report`` with the progress of another rank."""
-    return replace(
+    return changed(
         report,
         beats=speaks.beats,
         step=speaks.step,

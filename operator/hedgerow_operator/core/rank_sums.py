@@ -81,20 +81,45 @@ class RankSums(Struct, frozen=True, kw_only=True):
 def sums_of(reports: Iterable[RankReport]) -> RankSums:
     """The sums of some ranks."""
     ranks = list(reports)
-    tell = [rank for rank in ranks if tells(rank)]
+    tell = [rank for rank in ranks if rank.source is not None or tells(rank)]
     sums = _sums_of(ranks)
     return sums if len(tell) == len(ranks) else structs.replace(sums, telling=_sums_of(tell))
 
 
 def _sums_of(ranks: Sequence[RankReport]) -> RankSums:
-    """Made for every report that arrives: what is rare (ends, stacks, hooks) is looked for once."""
-    ended = [rank.exit_code == 0 and rank.exit_signal is None for rank in ranks if rank.state == RANK_EXITED]
-    live = [rank for rank in ranks if rank.state != RANK_EXITED] if ended else ranks
-    sources = {rank.source for rank in ranks}
-    torch = [rank.step for rank in ranks if rank.source == SOURCE_TORCH] if SOURCE_TORCH in sources else []
-    own = [rank.step for rank in ranks if rank.source != SOURCE_TORCH] if torch else [rank.step for rank in ranks]
-    paces = sorted([rank.step_seconds for rank in ranks if rank.step_seconds is not None])
-    oldest, newest = _ages(live)
+    """Made for every report that arrives, so that each rank is looked at once, and what is rare (ends, stacks, hooks)
+    costs something only where it is."""
+    ended: list[bool] = []
+    live: list[RankReport] = []
+    own: list[int | None] = []
+    torch: list[int | None] = []
+    paces: list[float] = []
+    oldest: dict[str, float] = {}
+    newest: dict[str, float] = {}
+    beating, speaks, stopped, bursty, recorded, records = True, False, False, False, False, False
+    for rank in ranks:
+        (torch if rank.source == SOURCE_TORCH else own).append(rank.step)
+        if rank.step_seconds is not None:
+            paces.append(rank.step_seconds)
+        speaks = speaks or rank.source == SOURCE_LOG
+        if rank.state == RANK_EXITED:
+            ended.append(rank.exit_code == 0 and rank.exit_signal is None)
+            continue
+        live.append(rank)
+        phase, age = rank.phase, rank.progress_age
+        if age is None:
+            newest[phase] = 0.0
+        else:
+            if age < newest.get(phase, inf):
+                newest[phase] = age
+            if age > oldest.get(phase, -1.0):
+                oldest[phase] = age
+        beating = beating and rank.beats > 0 and phase not in _STARTING
+        stopped = stopped or rank.activity.process_state in STOPPED_STATES
+        bursty = bursty or rank.bursty
+        recorded = recorded or rank.collectives is not None
+        records = records or rank.records
+    paces.sort()
     places = {rank.rank: place(rank.stack) for rank in live if rank.stack}
     frozen, at_work = _work(live)
     return RankSums(
@@ -106,38 +131,22 @@ def _sums_of(ranks: Sequence[RankReport]) -> RankSums:
         newest=newest,
         places=places,
         functions=Counter([(frame.file, frame.function) for frame in places.values() if frame]) if places else {},
-        beating=not ended and False not in [rank.beats > 0 and rank.phase not in _STARTING for rank in live],
+        beating=beating and not ended,
         least_step=_least(*own),
         least_torch_step=_least(*torch) if torch else None,
         stepless=None in own or None in torch,
         pace=paces[len(paces) // 2] if paces else None,
-        speaks=SOURCE_LOG in sources,
+        speaks=speaks,
         most_step=_most(*own),
         most_torch_step=_most(*torch) if torch else None,
-        stopped=True in [rank.activity.process_state in STOPPED_STATES for rank in live],
-        bursty=True in [rank.bursty for rank in live],
-        recorded=True in [rank.collectives is not None for rank in live],
-        records=True in [rank.records for rank in live],
+        stopped=stopped,
+        bursty=bursty,
+        recorded=recorded,
+        records=records,
         frozen=frozen,
         at_work=at_work,
         idle=all(surely_idle(rank) for rank in live),
     )
-
-
-def _ages(live: Sequence[RankReport]) -> tuple[dict[str, float], dict[str, float]]:
-    """Longest and shortest time without progress, by phase."""
-    oldest: dict[str, float] = {}
-    newest: dict[str, float] = {}
-    for rank in live:
-        phase, age = rank.phase, rank.progress_age
-        if age is None:
-            newest[phase] = 0.0
-            continue
-        if age < newest.get(phase, inf):
-            newest[phase] = age
-        if age > oldest.get(phase, -1.0):
-            oldest[phase] = age
-    return oldest, newest
 
 
 def _work(live: Sequence[RankReport]) -> tuple[bool, tuple[int, ...]]:

@@ -1,7 +1,6 @@
 """Healthy, Suspect, Stalled or NotMeasured: two independent evidences, or a much longer silence."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from enum import StrEnum
 from itertools import islice
 from math import inf
@@ -15,7 +14,7 @@ from hedgerow_operator.core.activity import ENOUGH_SHARE, Computing, computing, 
 from hedgerow_operator.core.attribution.fault_class import FaultClass
 from hedgerow_operator.core.culprit import Culprit, find_culprit
 from hedgerow_operator.core.gang import Gang, RankView
-from hedgerow_operator.core.rank_reports import SOURCE_LOG, STOPPED_STATES
+from hedgerow_operator.core.rank_reports import SOURCE_LOG, STOPPED_STATES, changed
 from hedgerow_operator.core.stall_class import class_of_standstill
 
 # Without a measurable second evidence the deadline must be passed this many times over.
@@ -196,7 +195,7 @@ def _late_to_end(rank: RankView, newest: float, limit: float, deadlines: Mapping
 
 def _as_ending(rank: RankView, newest: float, limit: float, deadlines: Mapping[str, float]) -> RankView:
     phase = rank.progress.phase if _limit(rank, deadlines) > limit else PHASE_ENDING
-    told = replace(rank.progress, phase=phase, progress_age=_still_at_end(rank, newest))
+    told = changed(rank.progress, phase=phase, progress_age=_still_at_end(rank, newest))
     return structs.replace(rank, spoken=told)
 
 

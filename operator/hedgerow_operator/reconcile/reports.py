@@ -11,6 +11,7 @@ from hedgerow.wire import STAGE_RUNNING, STAGE_STOPPED, STAGE_STOPPING, Answer, 
 from hedgerow_operator.core.noteworthy import Outline, look_within, outline
 from hedgerow_operator.core.orders import answer_for
 from hedgerow_operator.core.plan import Orders
+from hedgerow_operator.core.rank_reports import changed
 from hedgerow_operator.core.rank_sums import RankSums, sums_of
 from hedgerow_operator.core.seen import Heard
 from hedgerow_operator.reconcile.held import Held, Waiting, future_of
@@ -192,7 +193,7 @@ class ReportHub:
         job = self._jobs.get(uid)
         report, at = job.heard.get((placement, worker), (None, 0.0)) if job else (None, 0.0)
         if job is not None and report is not None and report.stage in (STAGE_RUNNING, STAGE_STOPPING):
-            job.heard[placement, worker] = (dataclasses.replace(report, stage=STAGE_STOPPED), at)
+            job.heard[placement, worker] = (changed(report, stage=STAGE_STOPPED), at)
 
     def forget(self, uid: str) -> None:
         """The job is gone."""

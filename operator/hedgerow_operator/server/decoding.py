@@ -5,7 +5,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from hedgerow.wire import VERSION, JobRef, Report
-from hedgerow_operator.server.bounds import excess
+from hedgerow_operator.server.bounds import excess, excess_beside_numbers
+from hedgerow_operator.server.kept_report import decode_quickly
 
 Message = TypeVar("Message")
 
@@ -45,6 +46,9 @@ def decode_head(body: bytes) -> Head:
 
 def decode_report(body: bytes) -> Report:
     """The report in ``body``. Raises Malformed. Unknown fields pass, an unknown version does not."""
+    quick = decode_quickly(body)
+    if quick is not None and excess_beside_numbers(quick) is None:
+        return quick
     report = decode(_report_decoder, body, VERSION)
     beyond = excess(report)
     if beyond is not None:

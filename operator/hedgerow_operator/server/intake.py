@@ -23,6 +23,7 @@ from hedgerow_operator.server.auth import AgentClaim, Authenticator, Denied, Lau
 from hedgerow_operator.server.backlog import Backlog, Entry
 from hedgerow_operator.server.decoding import Head, Malformed, decode_head, decode_report
 from hedgerow_operator.server.faults import where
+from hedgerow_operator.server.kept_report import let_go
 from hedgerow_operator.server.limits import SenderLimits
 from hedgerow_operator.server.metrics import Metrics
 from hedgerow_operator.server.refusal import Refusal
@@ -200,6 +201,7 @@ class Intake:
                 held = self._hub.hold(report, lambda answer: self._answer(asked, answer))
                 if asked.open:
                     asked.held = held
+            let_go(report)
         except Malformed as error:
             asked.answer(Refusal(400, str(error)))
         except Exception as error:  # noqa: BLE001

@@ -4,6 +4,8 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from hedgerow import wire
 from hedgerow_operator.reconcile.held import Held
 from hedgerow_operator.server.app import make_app
@@ -45,7 +47,7 @@ class RecordingHub:
         return uid == "uid-1"
 
     def receive(self, report: wire.Report) -> None:
-        self.received.append(report)
+        self.received.append(as_wired(report))
 
     def hold(self, report: wire.Report, reply: Callable[[wire.Answer], None]) -> Held:
         held = Held(report, reply, due=0.0)
@@ -87,3 +89,8 @@ class Server:
         self.metrics = Metrics()
         self.health = Health(clock=lambda: self.now, stuck_seconds=60.0)
         self.app = make_app(self.hub, OneToken(), self.leader, self.metrics, self.health)
+
+
+def as_wired(read: wire.Report) -> wire.Report:
+    """A report that was read, as its sender made it."""
+    return msgspec.convert(read, wire.Report, from_attributes=True)

@@ -8,7 +8,7 @@ import pytest
 
 from hedgerow import wire
 from hedgerow_operator.server.decoding import Malformed, decode_report
-from tests.unit.server.builders import report
+from tests.unit.server.builders import as_wired, report
 
 
 def rank(number: int = 0, **changes: Any) -> wire.RankReport:
@@ -75,4 +75,4 @@ def test_what_is_no_number_is_refused(word: str) -> None:
 
 @pytest.mark.parametrize("told", [report(), MOST], ids=["an ordinary report", "the most that a launcher can say"])
 def test_what_a_launcher_can_say_is_taken(told: wire.Report) -> None:
-    assert decode_report(wire.encode(told)) == told
+    assert as_wired(decode_report(wire.encode(told))) == told

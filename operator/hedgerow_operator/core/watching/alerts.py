@@ -10,7 +10,7 @@ from hedgerow_operator.api import reasons
 from hedgerow_operator.api.alerts import ABSENT, IS_INFINITE, IS_NAN, SPIKE, AlertSpec, parse_when
 from hedgerow_operator.core import phrases
 from hedgerow_operator.core.alarms import LOSS_SPIKE, SpikeWatch, broken
-from hedgerow_operator.core.watching.metrics import metric, told
+from hedgerow_operator.core.watching.metrics import by_rank, told
 from hedgerow_operator.core.watching.signs import MOST_RANKS, Sign
 
 # A job that has trained for so long tells by now what it will ever tell.
@@ -67,8 +67,8 @@ class AlertWatch:
         self._since = (since if self._since is None else self._since) if holds else None
 
     def _compare(self, worker: int, values: dict[int, float], now: float) -> None:
-        test = _TESTS[self._when.kind]
-        found = {rank: value for rank, value in values.items() if test(value, self._when.bound)}
+        test, bound = _TESTS[self._when.kind], self._when.bound
+        found = {rank: value for rank, value in values.items() if test(value, bound)}
         if found:
             self._broken[worker] = found
         else:
@@ -132,8 +132,7 @@ class AlertsWatch:
         for watch in self._watches:
             name = watch.spec.metric
             if name not in values:
-                found = ((rank.rank, metric(rank, name)) for rank in report.ranks)
-                values[name] = {rank: value for rank, value in found if value is not None}
+                values[name] = by_rank(report.ranks, name)
             watch.add(report, values[name], now)
 
     def signs(self, now: float) -> list[Sign]:

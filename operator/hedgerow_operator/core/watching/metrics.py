@@ -25,6 +25,18 @@ def metric(rank: RankReport, name: str) -> float | None:
     return _communication(rank, name)
 
 
+def by_rank(ranks: Iterable[RankReport], name: str) -> dict[int, float]:
+    """The newest value of this name of each rank that tells it. Asked with every report."""
+    found: dict[int, float] = {}
+    for rank in ranks:
+        value = rank.values.get(name) if not rank.not_finite else None
+        if value is None:
+            value = metric(rank, name)
+        if value is not None:
+            found[rank.rank] = value
+    return found
+
+
 def told(ranks: Iterable[RankReport]) -> Iterator[str]:
     """The names that ranks tell."""
     for rank in ranks:
