@@ -3,11 +3,16 @@
 slurmrestd and pyslurm do not look at them: whoever submits through those has to pass their options on.
 """
 
+import re
 from collections.abc import Iterator
 
 from hedgerow_operator.core.slurm.sbatch_options import Flag, parse
 
 _MAGIC = "#SBATCH"
+_BLANKS = re.compile(r"\s*")
+_PIECE = re.compile(r"""\\.?|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^\s#"'\\]""")
+_WORD = re.compile(f"(?:{_PIECE.pattern})+")
+_ESCAPED = re.compile(r"\\(.?)")
 _HETEROGENEOUS = ("hetjob", "packjob")
 
 
@@ -43,25 +48,18 @@ def _words(text: str, number: int) -> Iterator[str]:
     """Words between blanks. Quotes hold blanks together, a backslash takes what follows as it is, and an unquoted ``#``
     begins a comment.
     """
-    word, begun, quote, escaped = "", False, "", False
-    for letter in text:
-        if escaped:
-            word, escaped = word + letter, False
-        elif letter == "\\":
-            begun = escaped = True
-        elif quote:
-            word, quote = (word, "") if letter == quote else (word + letter, quote)
-        elif letter in "\"'":
-            begun, quote = True, letter
-        elif letter == "#":
-            break
-        elif letter.isspace():
-            if begun:
-                yield word
-            word, begun = "", False
-        else:
-            word, begun = word + letter, True
-    if quote:
-        raise BadLine(f"line {number}: a {quote} has no counterpart; close the quote")
-    if begun:
-        yield word
+    text, at = text.rstrip(), 0
+    while True:
+        at = _BLANKS.match(text, at).end()  # type: ignore[union-attr]
+        found = _WORD.match(text, at)
+        if found is not None:
+            yield "".join(map(_unquoted, _PIECE.findall(found.group())))
+            at = found.end()
+        if text[at : at + 1] in ("", "#"):
+            return
+        if not text[at].isspace():
+            raise BadLine(f"line {number}: a {text[at]} has no counterpart; close the quote")
+
+
+def _unquoted(piece: str) -> str:
+    return _ESCAPED.sub(r"\1", piece[1:-1] if piece[0] in "\"'" else piece)

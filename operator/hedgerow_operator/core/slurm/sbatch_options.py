@@ -11,24 +11,24 @@ _WITH_VALUE = (
     "account acctg-freq array batch bb bbf begin chdir cluster-constraint clusters comment constraint container "
     "container-id core-spec cores-per-socket cpu-freq cpus-per-gpu cpus-per-task deadline delay-boot dependency "
     "distribution error exclude export export-file extra extra-node-info gid gpu-bind gpu-freq gpus gpus-per-node "
-    "gpus-per-socket gpus-per-task gres gres-flags hint input job-name kill-on-invalid-dep licenses mail-type mail-user "
-    "mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus network nodefile nodelist nodes ntasks ntasks-per-core "
+    "gpus-per-socket gpus-per-task gres gres-flags hint input job-name kill-on-invalid-dep licenses mail-type "
+    "mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus network nodefile nodelist nodes ntasks ntasks-per-core "
     "ntasks-per-gpu ntasks-per-node ntasks-per-socket open-mode output partition power prefer priority profile qos "
     "reservation segment signal sockets-per-node switches thread-spec threads-per-core time time-min tmp tres-bind "
     "tres-per-task uid wait-all-nodes wckey wrap "
     "container-image container-mounts container-workdir container-name container-save container-env"
-).split()
+)
 _WITHOUT_VALUE = (
     "contiguous help hold ignore-pbs no-requeue overcommit oversubscribe parsable quiet reboot requeue spread-job "
     "stepmgr test-only usage use-min-nodes verbose version wait "
     "container-mount-home no-container-mount-home container-remap-root no-container-remap-root container-entrypoint "
     "no-container-entrypoint container-writable container-readonly"
-).split()
-_MAYBE_WITH_VALUE = "exclusive get-user-env nice no-kill oom-kill-step propagate resv-ports".split()
+)
+_MAYBE_WITH_VALUE = "exclusive get-user-env nice no-kill oom-kill-step propagate resv-ports"
 KINDS = {
-    **dict.fromkeys(_WITH_VALUE, REQUIRED),
-    **dict.fromkeys(_WITHOUT_VALUE, NONE),
-    **dict.fromkeys(_MAYBE_WITH_VALUE, OPTIONAL),
+    **dict.fromkeys(_WITH_VALUE.split(), REQUIRED),
+    **dict.fromkeys(_WITHOUT_VALUE.split(), NONE),
+    **dict.fromkeys(_MAYBE_WITH_VALUE.split(), OPTIONAL),
 }
 LETTERS = {
     "A": "account", "a": "array", "B": "extra-node-info", "b": "begin", "C": "constraint", "c": "cpus-per-task",
