@@ -6,6 +6,7 @@ from __future__ import annotations
 STARTING = "Starting"
 WAITING_FOR_WORKERS = "WaitingForWorkers"
 GATHERING = "Gathering"
+JOB_HELD = "JobHeld"
 NO_REPORTS = "NoReports"
 TRAINING = "Training"
 ENDING = "Ending"
@@ -39,6 +40,10 @@ ENDING_TIMEOUT = "EndingTimeout"
 HARDWARE_FAULT = "HardwareFault"
 GANG_TIMEOUT = "GangTimeout"
 PLACEMENT_FAILED = "PlacementFailed"
+OUT_OF_MEMORY = "OutOfMemory"
+TIME_LIMIT_REACHED = "TimeLimitReached"
+REQUEUED = "Requeued"
+CANCELLED_OUTSIDE = "CancelledOutside"
 
 # The job goes on, but not as it should.
 SLOWER_THAN_BASELINE = "SlowerThanBaseline"
@@ -65,6 +70,10 @@ INCIDENT_KINDS = frozenset(
         HARDWARE_FAULT,
         GANG_TIMEOUT,
         PLACEMENT_FAILED,
+        OUT_OF_MEMORY,
+        TIME_LIMIT_REACHED,
+        REQUEUED,
+        CANCELLED_OUTSIDE,
         PREEMPTED,
         REPORTS_LOST,
     }
@@ -80,7 +89,6 @@ ALERT_STOP = "AlertStop"
 DEADLINE_EXCEEDED = "DeadlineExceeded"
 NO_VALID_PLACEMENT = "NoValidPlacement"
 TARGET_NOT_REACHED = "TargetNotReached"
-TIME_LIMIT_REACHED = "TimeLimitReached"
 CANCELLED = "Cancelled"
 
 # Event reasons that are not the reason of a condition too.

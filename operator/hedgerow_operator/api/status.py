@@ -93,6 +93,17 @@ class Degradation(Model, frozen=True, kw_only=True):
     nodes: Annotated[tuple[str, ...], Meta(description="Nodes of these ranks.")] = ()
 
 
+class SlurmJobStatus(Model, frozen=True, kw_only=True):
+    """The batch job that the current placement is, as Slurm last showed it."""
+
+    job_id: Annotated[str, Meta(description="Its number.")] = msgspec.field(name="jobID")
+    placement: Annotated[int, Meta(description="First attempt of the placement that it is.")]
+    state: Annotated[str, Meta(description="Its state, such as PENDING.")] = ""
+    reason: Annotated[str, Meta(description="Why Slurm does not start it, in its own word.")] = ""
+    submitted_at: Annotated[str | None, Meta(description="When it was submitted.")] = None
+    nodes: Annotated[str, Meta(description="Its nodes, such as n[1-4].")] = ""
+
+
 class HistoryEntry(Model, frozen=True, kw_only=True):
     """One attempt that has ended."""
 
@@ -186,6 +197,7 @@ class TrainingJobStatus(Model, frozen=True, kw_only=True):
     lost_cost_usd: Annotated[str | None, Meta(description="What they cost in US dollars, when spec.cost is set.")] = (
         msgspec.field(default=None, name="lostCostUSD")
     )
+    slurm: Annotated[SlurmJobStatus | None, Meta(description="With spec.slurm: the batch job of the placement.")] = None
     incident: Annotated[Incident | None, Meta(description="The trouble that is open now.")] = None
     degradations: Annotated[
         tuple[Degradation, ...],

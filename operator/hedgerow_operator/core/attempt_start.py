@@ -14,6 +14,8 @@ from hedgerow_operator.core.trouble import find_trouble
 
 # Gangs that failed to get room together come back spread over this many seconds.
 GANG_RETRY_SECONDS = 30.0
+# A placement that is not taken without the nodes that are avoided is tried again so often: exclusions expire.
+LOOK_AGAIN_SECONDS = 15.0
 
 
 def new_job(context: Context) -> Step:
@@ -80,6 +82,20 @@ def _begin(context: Context, step: Step) -> Step:
         start_time=status.start_time or context.moment,
         ledger=ledger,
     )
+
+
+def without_weakest(context: Context) -> Step:
+    """No placement is taken without the nodes that are avoided. Nothing was placed, so nothing has to be taken down."""
+    step, limits = Step(status=context.status), context.job.spec.recovery.exclude
+    excluded = unexpired(context.status.excluded_nodes, context.now)
+    weakest = give_back(excluded)
+    left = limits.max_wait_seconds - context.seen.stage_seconds
+    if weakest is None or left > 0:
+        return step.then(look_again=LOOK_AGAIN_SECONDS if weakest is None else min(LOOK_AGAIN_SECONDS, left))
+    kept = tuple(entry for entry in excluded if entry is not weakest)
+    message = f"no room without node {weakest.name} ({weakest.reason}); it may be used again: {context.seen.too_tight}"
+    event = Event(reason=reasons.EXCLUSION_TOO_TIGHT, message=message, warning=True)
+    return step.then(event, excluded_nodes=kept, look_again=0.0)
 
 
 def _no_room(context: Context) -> Step | None:

@@ -12,7 +12,7 @@ from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.attempt_actions import actions_for, orders_for
 from hedgerow_operator.core.attempt_end import finished
 from hedgerow_operator.core.attempt_run import running
-from hedgerow_operator.core.attempt_start import gathering, new_job, placing
+from hedgerow_operator.core.attempt_start import gathering, new_job, placing, without_weakest
 from hedgerow_operator.core.attempt_stop import begin_plain_stop, removing, stopping, suspended
 from hedgerow_operator.core.deadlines import deadlines
 from hedgerow_operator.core.degraded import follow, ordered_by_alert
@@ -94,6 +94,18 @@ def refused(job: TrainingJob, message: str, now: float) -> Plan:
     )
     event = Event(reason=reasons.NO_VALID_PLACEMENT, message=message, warning=True)
     return Plan(status=summarize(context, status), orders=orders_for(context), events=(event,))
+
+
+def too_tight(job: TrainingJob, seen: Seen, now: float) -> Plan:
+    """The placement cannot be made without the nodes that are avoided. After a while the exclusion with the weakest
+    evidence is given back; where there is none, the job waits until one expires.
+    """
+    context = Context(job=job, seen=seen, gang=gather(job, seen), now=now, learned={}, deadlines={})
+    step = without_weakest(context)
+    return Plan(
+        status=summarize(context, step.status), orders=orders_for(context), events=step.events,
+        requeue_after=step.look_again,
+    )
 
 
 def _without_expired(context: Context, step: Step) -> Step:

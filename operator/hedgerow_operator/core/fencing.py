@@ -5,7 +5,7 @@ the attempt vouches for it. So the clock runs from the moment at which the attem
 current any more) and one other worker is known not to vouch: it has reported that it stopped, or it is over or gone.
 """
 
-from hedgerow.wire import STAGE_RUNNING
+from hedgerow.wire import STAGE_RUNNING, STAGE_STOPPED
 from hedgerow_operator.api.times import parse_optional_time
 from hedgerow_operator.core.gang import STRAY_SECONDS, Gang
 from hedgerow_operator.core.seen import WorkerSeen
@@ -28,7 +28,10 @@ def forceable(gang: Gang, fence_seconds: float, fenced_for: float | None) -> tup
     not.
     """
     over = fenced_for is not None and fenced_for >= fence_seconds + MARGIN_SECONDS
-    return tuple(worker.name for worker in _unreachable(gang) if worker.terminating and (worker.node_gone or over))
+    return tuple(
+        worker.name for worker in _unreachable(gang)
+        if worker.terminating and (worker.node_gone or over or _has_stopped(gang, worker.index))
+    )
 
 
 def last_words_seconds(grace: float) -> float:
@@ -64,6 +67,12 @@ def start_wait(context: Context) -> float:
 def _unreachable(gang: Gang) -> list[WorkerSeen]:
     workers = gang.placement.workers if gang.placement else ()
     return [worker for worker in workers if worker.node_silent or worker.node_gone]
+
+
+def _has_stopped(gang: Gang, index: int) -> bool:
+    """Whether its launcher, which nobody tells to start any more, has said that no rank of the attempt is left."""
+    report = gang.report(index)
+    return report is not None and report.attempt == gang.attempt and report.stage == STAGE_STOPPED
 
 
 def _does_not_vouch(gang: Gang, index: int) -> bool:

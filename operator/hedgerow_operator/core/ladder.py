@@ -96,6 +96,8 @@ def jitter(uid: str, attempt: int) -> float:
 def _give_up(
     spec: TrainingJobSpec, status: TrainingJobStatus, trouble: Trouble, started: bool
 ) -> tuple[str, str] | None:
+    if trouble.final:
+        return trouble.reason, trouble.message
     if trouble.hopeless:
         return reasons.APPLICATION_FAULT, trouble.message
     if trouble.fault and _seen_before(status, trouble.fault):

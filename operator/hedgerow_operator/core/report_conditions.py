@@ -117,14 +117,27 @@ def _leftovers(gang: Gang) -> str:
         nodes = ", ".join(sorted({worker.node for worker in silent}))
         return (
             f"{phrases.workers(worker.index for worker in silent)} on {nodes} cannot be asked and may still train; the "
-            "next attempt waits until its own fence has stopped it, or the node is deleted or tainted out-of-service"
+            f"next attempt waits until its own fence has stopped it, or {_out(gang)}"
         )
     return f"waiting until {len(workers)} workers of the old placement are gone"
+
+
+def _out(gang: Gang) -> str:
+    """What tells that nothing can run on a node."""
+    if gang.placement is not None and gang.placement.slurm is not None:
+        return "the node answers Slurm again or is powered down"
+    return "the node is deleted or tainted out-of-service"
 
 
 def _waiting(context: Context) -> Said:
     """Which worker is missing, and why."""
     gang = context.gang
+    if context.seen.too_tight:
+        avoided = ", ".join([entry.name for entry in context.status.excluded_nodes] or sorted(context.seen.avoided))
+        return FALSE, reasons.EXCLUSION_TOO_TIGHT, f"without {avoided} there is no room: {context.seen.too_tight}"
+    if gang.placement is not None and gang.placement.waiting:
+        reason = reasons.JOB_HELD if gang.placement.held else reasons.WAITING_FOR_WORKERS
+        return FALSE, reason, gang.placement.waiting
     unread = _unreadable(gang)
     if unread:
         return FALSE, reasons.NOT_MEASURED, unread

@@ -7,6 +7,7 @@ from msgspec import Struct
 from hedgerow.wire import Report
 from hedgerow.wire_agent import AgentReport
 from hedgerow_operator.api import reasons
+from hedgerow_operator.api.status import SlurmJobStatus
 from hedgerow_operator.core.nodes.places import GPUPlace
 from hedgerow_operator.core.rank_sums import RankSums
 from hedgerow_operator.core.watching.signs import Signs
@@ -55,6 +56,8 @@ class PlacementSeen(Struct, frozen=True, kw_only=True):
     removing: its owner object is being deleted or gone while workers are left. age_seconds: since its creation.
     ended: Succeeded or Failed when its owner object says that it is over, else "". report_url: where its launchers were
     told to report; empty where it is not known. avoided: nodes that it was made to avoid.
+    cause: why it failed where the place tells, as a reason of ``api.reasons``; else "". waiting: why none of its
+    workers is placed, as a sentence; held: somebody holds it back. slurm: the batch job that it is.
     """
 
     attempt: int
@@ -65,6 +68,10 @@ class PlacementSeen(Struct, frozen=True, kw_only=True):
     age_seconds: float = 0.0
     report_url: str = ""
     avoided: tuple[str, ...] = ()
+    cause: str = ""
+    waiting: str = ""
+    held: bool = False
+    slurm: SlurmJobStatus | None = None
 
 
 class Heard(Struct, frozen=True, kw_only=True):
@@ -90,6 +97,7 @@ class Seen(Struct, frozen=True, kw_only=True):
     sentence.
     signals: what others say against nodes, of any of them, as the end of a sentence.
     fences_by_time: False where the runtime can always see whether processes live (local).
+    too_tight: why no placement can be made without the nodes that are avoided, in the place's own words; else "".
     """
 
     placements: tuple[PlacementSeen, ...] | None
@@ -103,6 +111,7 @@ class Seen(Struct, frozen=True, kw_only=True):
     quiet: Mapping[int, str] = {}
     signals: Mapping[str, str] = {}
     fences_by_time: bool = True
+    too_tight: str = ""
 
     @property
     def avoided(self) -> Mapping[str, str]:

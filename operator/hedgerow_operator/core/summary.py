@@ -32,6 +32,8 @@ def summarize(context: Context, status: TrainingJobStatus) -> TrainingJobStatus:
     replace, job = msgspec.structs.replace, context.job
     live = status.attempt_stage in (STARTING, RUNNING) and status.attempt == context.status.attempt
     status = replace(status, ranks=_ranks(context, status, live), checkpoint=_checkpoint(context) or status.checkpoint)
+    if context.gang.placement is not None and context.gang.placement.slurm is not None:
+        status = replace(status, slurm=context.gang.placement.slurm)
     lost = round(lost_seconds(status, context.now) * job.spec.ranks)
     status = replace(
         status,

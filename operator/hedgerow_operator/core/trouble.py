@@ -16,7 +16,7 @@ from hedgerow_operator.core.fault_words import FaultKind
 from hedgerow_operator.core.faults import fault_of, first_exit, is_consequence, same_on_all
 from hedgerow_operator.core.gang import Gang, RankView
 from hedgerow_operator.core.nodes.places import GPUPlace
-from hedgerow_operator.core.seen import WORKER_FAILED, WorkerSeen
+from hedgerow_operator.core.seen import WORKER_FAILED, PlacementSeen, WorkerSeen
 
 # Reports of other launchers about an earlier exit may still be on their way.
 EXIT_SETTLE_SECONDS = 1.0
@@ -26,6 +26,19 @@ OUT_OF_MEMORY = "OOMKilled"
 # As a shell and the launcher say it: the command cannot be run, or does not exist.
 CANNOT_RUN = (126, 127)
 
+# What the place itself may say of an end: what is nobody's fault, and what is wanted.
+_UNCOUNTED = frozenset({
+    reasons.TIME_LIMIT_REACHED, reasons.PREEMPTED, reasons.REQUEUED, reasons.WORKER_LOST, reasons.CANCELLED_OUTSIDE,
+    reasons.DEADLINE_EXCEEDED,
+})
+_FINAL = frozenset({reasons.CANCELLED_OUTSIDE, reasons.DEADLINE_EXCEEDED})
+_CLASSES = {
+    reasons.NODE_LOST: FaultClass.HARDWARE,
+    reasons.OUT_OF_MEMORY: FaultClass.APPLICATION,
+    reasons.PLACEMENT_FAILED: FaultClass.UNKNOWN,
+    reasons.WORKER_LOST: FaultClass.UNKNOWN,
+}
+
 _MAX_SAID = 200
 
 
@@ -34,8 +47,9 @@ class Trouble(Struct, frozen=True, kw_only=True):
 
     in_place: the placement can still carry the next attempt. counted: the restart counts. node: where it happened.
     exclude: the node itself is the suspect at once. gpu: the one that failed, if it is known which. fault: application
-    fault in one line. hopeless: a restart cannot help. fault_class: what it is put down to. consequence: something else
-    went first, elsewhere. settled: False while a better account may still arrive.
+    fault in one line. hopeless: a restart cannot help. final: it was ended by somebody who wants no other attempt.
+    fault_class: what it is put down to. consequence: something else went first, elsewhere. settled: False while a
+    better account may still arrive.
     """
 
     reason: str
@@ -49,6 +63,7 @@ class Trouble(Struct, frozen=True, kw_only=True):
     fault: str | None = None
     fault_class: FaultClass = FaultClass.UNKNOWN
     hopeless: bool = False
+    final: bool = False
     consequence: bool = False
     settled: bool = True
 
@@ -74,6 +89,8 @@ def _placement_trouble(gang: Gang) -> Trouble | None:
     placement = gang.placement
     if placement is None:
         return Trouble(reason=reasons.WORKER_LOST, message="the workers were removed by somebody else", counted=False)
+    if placement.cause:
+        return _told_by_place(placement, gang)
     if placement.ended == WORKER_FAILED and not any(worker.phase == WORKER_FAILED for worker in placement.workers):
         preempted = any(worker.disrupted for worker in placement.workers)
         # Failed pods stay; one that is going or gone was deleted, which is what failed the placement.
@@ -86,6 +103,24 @@ def _placement_trouble(gang: Gang) -> Trouble | None:
     if placement.removing:
         return Trouble(reason=reasons.WORKER_LOST, message="somebody else is removing the workers", counted=False)
     return None
+
+
+def _told_by_place(placement: PlacementSeen, gang: Gang) -> Trouble:
+    """The place that ran it says why it has ended; which node was lost, by those that cannot be asked."""
+    cause = placement.cause
+    lost = [worker for worker in placement.workers if worker.node_silent or worker.node_gone]
+    node = lost[0].node if cause == reasons.NODE_LOST and len({worker.node for worker in lost}) == 1 else ""
+    return Trouble(
+        reason=cause,
+        message=placement.ended_reason,
+        ranks=_ranks_of(gang, [worker.index for worker in lost]) if node else (),
+        node=node,
+        exclude=bool(node),
+        counted=cause not in _UNCOUNTED,
+        final=cause in _FINAL,
+        fault=cause if cause == reasons.OUT_OF_MEMORY else None,
+        fault_class=_CLASSES.get(cause, FaultClass.SCHEDULER),
+    )
 
 
 def _worker_trouble(gang: Gang, begun: bool, deadlines: Mapping[str, float]) -> Trouble | None:

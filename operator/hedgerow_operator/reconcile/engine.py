@@ -12,7 +12,7 @@ from hedgerow.wire import Report
 from hedgerow_operator.api.labels import ANNOTATION_LEARNED_DURATIONS, ANNOTATION_LEARNED_PACE
 from hedgerow_operator.api.status import TrainingJobStatus
 from hedgerow_operator.api.training_job import TrainingJob
-from hedgerow_operator.core.decide import decide, refused
+from hedgerow_operator.core.decide import decide, refused, too_tight
 from hedgerow_operator.core.nodes.on_gpus import RanksOnGPUs
 from hedgerow_operator.core.plan import Action, CreatePlacement, Plan, RemovePlacement
 from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_SUCCEEDED, PlacementSeen, Seen
@@ -28,6 +28,7 @@ from hedgerow_operator.reconcile.ports import (
     Refused,
     Runtime,
     Signals,
+    TooTight,
     Unreachable,
 )
 from hedgerow_operator.reconcile.queue import WorkQueue
@@ -127,10 +128,14 @@ class Reconciler:
         self._uids[key] = job.metadata.uid
         self._watches.setdefault(job.metadata.uid, JobWatch()).follow(job)
         runtime = self._runtime_for(job)
+        seen = Seen(placements=None)
         try:
-            plan = decide(job, await self._see(job, runtime), self._clock())
+            seen = await self._see(job, runtime)
+            plan = decide(job, seen, self._clock())
             self._hub.publish(job.metadata.uid, plan.orders)
             await self._act(job, runtime, plan)
+        except TooTight as error:
+            plan = too_tight(job, msgspec.structs.replace(seen, too_tight=str(error)), self._clock())
         except Refused as error:
             # What can never be created ends the job, instead of being tried for ever.
             plan = refused(job, str(error), self._clock())

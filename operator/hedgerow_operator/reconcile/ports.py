@@ -32,6 +32,10 @@ class Refused(Exception):
     """The outside world refuses the request for good; the message is for the job's status."""
 
 
+class TooTight(Refused):
+    """It is refused for the sake of the nodes that are to be avoided: with some of them it might be taken."""
+
+
 class Jobs(Protocol):
     """Where job objects live. Every method may raise Unreachable."""
 
@@ -60,7 +64,7 @@ class Runtime(Protocol):
         """Every placement of the job of which anything still exists (owner object, pods, processes)."""
 
     async def create(self, job: TrainingJob, attempt: int, excluded_nodes: tuple[str, ...]) -> None:
-        """Create the placement named by ``attempt``; exists already is fine. Raises Refused."""
+        """Create the placement named by ``attempt``; exists already is fine. Raises Refused, TooTight."""
 
     async def remove(self, job: TrainingJob, attempt: int, force: tuple[str, ...]) -> None:
         """Ask everything of the placement to go (no waiting); gone already is fine."""

@@ -14,7 +14,7 @@ from hedgerow_operator.api.times import format_time
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.step import ENDED, PLACING, RUNNING
 from hedgerow_operator.reconcile.engine import CONFLICT_SECONDS, FIGURES_SECONDS, RETRY_SECONDS, Reconciler, connect
-from hedgerow_operator.reconcile.ports import Conflict, JobKey, Refused, Unreachable
+from hedgerow_operator.reconcile.ports import Conflict, JobKey, Refused, TooTight, Unreachable
 from hedgerow_operator.reconcile.queue import WorkQueue
 from hedgerow_operator.reconcile.reports import ReportHub
 from tests.unit.core.builders import UID, make_job, make_rank, make_report
@@ -102,6 +102,15 @@ async def test_a_placement_that_is_refused_for_good_fails_the_job_with_the_reaso
     await bench.again()
     failed = next(entry for entry in bench.status.conditions if entry.type == "Failed")
     assert (bench.status.attempt_stage, failed.status, failed.message) == (ENDED, "True", "the quota allows no GPU")
+
+
+async def test_a_placement_that_is_too_tight_is_tried_again_and_the_job_says_why() -> None:
+    bench = Bench(PLACING_STATUS)
+    bench.calls.failures["create"] = TooTight("no node is left")
+    wait = await bench.again()
+    running = next(entry for entry in bench.status.conditions if entry.type == "Running")
+    assert (bench.status.attempt_stage, running.reason) == (PLACING, reasons.EXCLUSION_TOO_TIGHT)
+    assert wait is not None
 
 
 async def test_an_operator_that_does_not_lead_calls_nothing() -> None:
