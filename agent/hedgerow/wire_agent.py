@@ -83,6 +83,8 @@ GPU_VALUES: Dict[str, Tuple[float, float]] = {
     "nvlink_links_active": (0.0, 128.0),
     "nvlink_transmitted_bytes": _COUNT,
     "nvlink_received_bytes": _COUNT,
+    "nvlink_transmitted_bytes_per_second": _RATE,
+    "nvlink_received_bytes_per_second": _RATE,
     "nvlink_crc_errors": _COUNT,
     "nvlink_replay_errors": _COUNT,
     "nvlink_recovery_errors": _COUNT,
@@ -144,6 +146,15 @@ class GpuProcess:
 
 
 @dataclasses.dataclass(frozen=True)
+class GpuContainer:
+    """A container of Kubernetes that a GPU was given to, where whoever measures it knows that."""
+
+    namespace: str
+    pod: str
+    container: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
 class MigInstance:
     """One MIG device. values: names as in GPU_VALUES."""
 
@@ -152,6 +163,7 @@ class MigInstance:
     compute_instance: Optional[int] = None
     uuid: str = ""
     values: Dict[str, float] = dataclasses.field(default_factory=dict)
+    containers: List[GpuContainer] = dataclasses.field(default_factory=list)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -159,6 +171,7 @@ class GpuReport:
     """One GPU. pci: like 0000:9b:00.0. age: seconds since the values were read; values that grew old are left out.
 
     throttle_reasons: why its clocks are below what they could be; None: not told. processes: likewise.
+    containers: those that it was given to as a whole; dcgm-exporter knows them, our agent knows the processes.
     """
 
     index: int
@@ -173,6 +186,7 @@ class GpuReport:
     throttle_reasons: Optional[List[str]] = None
     processes: Optional[List[GpuProcess]] = None
     instances: List[MigInstance] = dataclasses.field(default_factory=list)
+    containers: List[GpuContainer] = dataclasses.field(default_factory=list)
 
 
 @dataclasses.dataclass(frozen=True)

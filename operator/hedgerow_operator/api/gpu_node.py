@@ -28,6 +28,13 @@ TYPES = (HEALTHY, DEGRADED, QUARANTINED, UNREACHABLE)
 Health = Literal["Healthy", "NotMeasured", "Degraded", "Failed"]
 
 
+class Xid(Model, frozen=True, kw_only=True):
+    """An error that the driver told of."""
+
+    code: Annotated[int, Meta(description="Its number, as NVIDIA's catalogue lists it.")]
+    since: Annotated[str, Meta(description="When it was first seen.")]
+
+
 class GPUStatus(Model, frozen=True, kw_only=True):
     """One GPU of the node."""
 
@@ -38,6 +45,7 @@ class GPUStatus(Model, frozen=True, kw_only=True):
     health: Annotated[Health, Meta(description="Healthy, NotMeasured, Degraded or Failed.")]
     reason: Annotated[str, Meta(description="Why it is not Healthy, in one CamelCase word.")] = ""
     message: Annotated[str, Meta(description="The same for a person.")] = ""
+    xid: Annotated[Xid | None, Meta(description="The last Xid of it, until its driver is loaded anew.")] = None
 
 
 class Quarantine(Model, frozen=True, kw_only=True):

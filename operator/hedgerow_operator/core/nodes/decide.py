@@ -8,7 +8,7 @@ import msgspec
 from hedgerow.wire_agent import AgentReport
 from hedgerow_operator.api import gpu_node, reasons
 from hedgerow_operator.api.conditions import FALSE, TRUE, UNKNOWN, find_condition, set_condition
-from hedgerow_operator.api.gpu_node import GPUNodeStatus, GPUStatus, Quarantine
+from hedgerow_operator.api.gpu_node import GPUNodeStatus, GPUStatus, Quarantine, Xid
 from hedgerow_operator.api.status import Condition, ConditionStatus
 from hedgerow_operator.api.times import parse_time
 from hedgerow_operator.core import phrases
@@ -19,6 +19,8 @@ from hedgerow_operator.core.nodes.seen import NodePlan, NodeRules, NodeSeen
 # Without anything new, a node is looked at this often.
 RESYNC_SECONDS = 30.0
 _LEAST_LOOK_SECONDS = 1.0
+# Clocks of agents are compared with ours through reports that travel for a while.
+_SAME_XID_SECONDS = 30.0
 _NUMBER = re.compile(r"(?<!GPU )(?<![0-9])[0-9]+(\.[0-9]+)?")
 
 
@@ -36,7 +38,7 @@ def decide(status: GPUNodeStatus, seen: NodeSeen, rules: NodeRules, now: float) 
 
 def _measured(status: GPUNodeStatus, report: AgentReport, rules: NodeRules, now: float) -> GPUNodeStatus:
     kept = quarantine.heard(status.quarantine, report, rules, now)
-    gpus = tuple(_unless_news(entry, status.gpus) for entry in gpu_table(report))
+    gpus = tuple(_unless_news(entry, status.gpus) for entry in gpu_table(report, now))
     healthy = sum(entry.health == gpu_node.HEALTHY for entry in gpus)
     found = (
         _health(report),
@@ -144,12 +146,18 @@ def _settled(status: GPUNodeStatus, found: Sequence[Condition], now: float) -> t
 
 
 def _unless_news(new: GPUStatus, known: Sequence[GPUStatus]) -> GPUStatus:
-    """The entry as it is, where only numbers in its sentence differ."""
+    """The entry as it is, where only numbers in its sentence differ, or when an Xid was by a few seconds."""
     for old in known:
-        alike = msgspec.structs.replace(old, message=new.message) == new
+        alike = msgspec.structs.replace(old, message=new.message, xid=new.xid) == new and _same_xid(old.xid, new.xid)
         if alike and _words(old.message) == _words(new.message):
             return old
     return new
+
+
+def _same_xid(old: Xid | None, new: Xid | None) -> bool:
+    if old is None or new is None:
+        return old is new
+    return old.code == new.code and abs(parse_time(old.since) - parse_time(new.since)) <= _SAME_XID_SECONDS
 
 
 def _words(message: str) -> str:

@@ -8,6 +8,7 @@ from hedgerow.wire_agent import (
     ACTION_RESET,
     ACTIONS,
     DEGRADED,
+    EVENT_XID,
     FAILED,
     GPU_LOST,
     GPU_SILENT,
@@ -18,7 +19,8 @@ from hedgerow.wire_agent import (
     Finding,
     GpuReport,
 )
-from hedgerow_operator.api.gpu_node import MAX_GPUS, GPUStatus
+from hedgerow_operator.api.gpu_node import MAX_GPUS, GPUStatus, Xid
+from hedgerow_operator.api.times import format_time
 
 # What a node cannot be rid of while a job runs on it.
 REPAIRS = {
@@ -63,13 +65,27 @@ def drain_reason(report: AgentReport) -> str | None:
     return f"{first.reason}{where} asks for {REPAIRS[first.action]}"
 
 
-def gpu_table(report: AgentReport) -> tuple[GPUStatus, ...]:
-    """One entry for each GPU of the report, by index."""
+def gpu_table(report: AgentReport, now: float) -> tuple[GPUStatus, ...]:
+    """One entry for each GPU of the report, by index. now: seconds since the epoch."""
     gpus = {gpu.index: gpu for gpu in report.gpus}
-    return tuple(_gpu(gpus[index], about(report.findings, index)) for index in sorted(gpus)[:MAX_GPUS])
+    xids = last_xids(report, now)
+    return tuple(
+        _gpu(gpus[index], about(report.findings, index), xids.get(index)) for index in sorted(gpus)[:MAX_GPUS]
+    )
 
 
-def _gpu(gpu: GpuReport, findings: list[Finding]) -> GPUStatus:
+def last_xids(report: AgentReport, now: float) -> dict[int, Xid]:
+    """The last Xid of each GPU, by index, that is not over."""
+    found = [event for event in report.events if event.kind == EVENT_XID and not event.recovered]
+    told = sorted(found, key=lambda event: -event.age)
+    return {
+        event.gpu: Xid(code=event.code, since=format_time(now - event.first_age))
+        for event in told
+        if event.gpu is not None
+    }
+
+
+def _gpu(gpu: GpuReport, findings: list[Finding], xid: Xid | None) -> GPUStatus:
     found = worst(findings)
     state = {GPU_LOST: FAILED, GPU_SILENT: NOT_MEASURED}.get(gpu.state, HEALTHY)
     healths = [gpu.health, state] + ([found.health] if found else [])
@@ -83,6 +99,7 @@ def _gpu(gpu: GpuReport, findings: list[Finding]) -> GPUStatus:
         health=health,  # type: ignore[arg-type]  # one of HEALTHS, by _order
         reason=found.reason if said and found else "" if health == HEALTHY else f"GPU{gpu.state}",
         message=found.message if said and found else "",
+        xid=xid,
     )
 
 

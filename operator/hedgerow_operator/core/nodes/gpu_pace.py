@@ -22,6 +22,7 @@ MEASURES = {
     LINK: ("moves {now:.0f} MB/s over NVLink instead of {usual:.0f} MB/s", 0.1),
 }
 _LINK_COUNTERS = ("nvlink_transmitted_bytes", "nvlink_received_bytes")
+_LINK_RATES = ("nvlink_transmitted_bytes_per_second", "nvlink_received_bytes_per_second")
 # It must also be below the least that was ever seen while the rank trained: phases of a step differ.
 BELOW_LEAST = 0.9
 LEAST_SAMPLES = 10
@@ -59,7 +60,11 @@ class Usual(Struct):
 
 
 def link_rate(before: GpuReport | None, now: GpuReport, seconds: float) -> dict[str, float]:
-    """LINK from the counters of two reports so many seconds apart; empty where one is not known, or was begun anew."""
+    """LINK as it is told, or by counters of two reports so many seconds apart; empty where they are not known, or were
+    begun anew."""
+    told = [now.values[name] for name in _LINK_RATES if name in now.values]
+    if len(told) == len(_LINK_RATES):
+        return {LINK: sum(told) / 1e6}
     if before is None or before.uuid != now.uuid or seconds < _LEAST_APART:
         return {}
     moved = 0.0

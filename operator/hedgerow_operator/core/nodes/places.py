@@ -1,11 +1,18 @@
-"""Which rank is on which GPU: by the job and rank that a GPU's process was started for, else by its process id."""
+"""Which rank is on which GPU: by the job and rank that a GPU's process was started for, else by its process id, else by
+the pod that the GPU was given to."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
 from hedgerow.wire import Report
-from hedgerow.wire_agent import AgentReport, GpuProcess, GpuReport
+from hedgerow.wire_agent import AgentReport, GpuContainer, GpuProcess, GpuReport
+from hedgerow_operator.api.labels import placement_name
+
+# Of a pod's name the API server makes up the last characters, and cuts what stands before them where it is too long
+# (k8s.io/apiserver/pkg/storage/names).
+_MADE_UP = 5
+_LONGEST_BASE = 63 - _MADE_UP
 
 
 class GPUPlace(Struct, frozen=True, kw_only=True):
@@ -30,6 +37,7 @@ def places_in(agent: AgentReport, job: str, launchers: Iterable[Report]) -> dict
     """The first GPU of each rank of ``job`` (its uid) by global number, as far as one report tells. launchers: the
     newest reports of those on this node."""
     found: dict[int, GPUPlace] = {}
+    launchers = list(launchers)
     users = [(gpu, process) for gpu in agent.gpus for process in gpu.processes or ()]
     for gpu, process in users:
         if process.job == job and process.rank is not None:
@@ -37,7 +45,39 @@ def places_in(agent: AgentReport, job: str, launchers: Iterable[Report]) -> dict
     if any(not process.job for _, process in users):
         for rank, gpu in _by_process(users, launchers):
             found.setdefault(rank, place_of(agent.node, gpu))
+    for rank, gpu in _by_container(agent, launchers):
+        found.setdefault(rank, place_of(agent.node, gpu))
     return found
+
+
+def _by_container(agent: AgentReport, launchers: list[Report]) -> Iterator[tuple[int, GpuReport]]:
+    """Local rank i uses the i-th GPU that its container sees, as launchers of ranks do: where the pod has one GPU for
+    each rank, or one for all of them. A pod that is not the only one of its name says nothing."""
+    given = [(gpu, owner) for gpu in agent.gpus for owner in _containers(gpu)]
+    bases = [_pod_base(report) for report in launchers] if given else []
+    for report, base in zip(launchers, bases, strict=False):
+        mine = [(gpu, owner) for gpu, owner in given if _is_of(owner, report, base)]
+        gpus = sorted({gpu.index: gpu for gpu, _ in mine}.items())
+        if bases.count(base) > 1 or len({owner for _, owner in mine}) != 1:
+            continue
+        for rank in report.ranks:
+            place = rank.local_rank if len(gpus) > 1 else 0
+            if len(gpus) in (1, report.ranks_per_worker) and 0 <= place < len(gpus):
+                yield rank.rank, gpus[place][1]
+
+
+def _containers(gpu: GpuReport) -> list[GpuContainer]:
+    return gpu.containers + [owner for instance in gpu.instances for owner in instance.containers]
+
+
+def _pod_base(report: Report) -> tuple[str, str]:
+    """Namespace and the part of its pod's name that is not made up (a worker is an index of an Indexed Job)."""
+    name = f"{placement_name(report.job.name, report.placement)}-{report.worker}-"
+    return report.job.namespace, name[:_LONGEST_BASE]
+
+
+def _is_of(owner: GpuContainer, report: Report, base: tuple[str, str]) -> bool:
+    return (owner.namespace, owner.pod[:-_MADE_UP]) == base and len(owner.pod) > _MADE_UP
 
 
 def _by_process(

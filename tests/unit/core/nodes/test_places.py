@@ -1,13 +1,15 @@
-"""A rank is joined to its GPU by what its process was started for, or by its number where that is the only one."""
+"""A rank is joined to its GPU by what its process was started for, by its number where that is the only one, or by
+its pod."""
 
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
 
 from hedgerow import wire
-from hedgerow.wire_agent import AgentReport, GpuProcess
+from hedgerow.wire_agent import AgentReport, GpuContainer, GpuProcess
 from hedgerow_operator.core.nodes.on_gpus import RanksOnGPUs
 from hedgerow_operator.core.nodes.places import GPUPlace, places_in
 from tests.unit.core.builders import UID, make_rank, make_report
@@ -23,6 +25,19 @@ def using(*processes: list[GpuProcess]) -> AgentReport:
 def launcher(*pids: int) -> wire.Report:
     """A launcher whose ranks have these process ids."""
     return make_report(*(make_rank(rank, pid=pid) for rank, pid in enumerate(pids)))
+
+
+def given(*pods: list[str]) -> AgentReport:
+    """A node whose GPUs are given to these pods of the namespace ml, GPU by GPU, as an exporter knows it."""
+    gpus = [gpu(index, containers=[GpuContainer("ml", pod, "main") for pod in names])
+            for index, names in enumerate(pods)]  # fmt: skip
+    return dataclasses.replace(report(), gpus=gpus)
+
+
+def worker(index: int, ranks: int, **fields: Any) -> wire.Report:
+    """The launcher of a worker with so many ranks."""
+    made = [dataclasses.replace(make_rank(index * ranks + local), local_rank=local) for local in range(ranks)]
+    return make_report(*made, worker=index, workers=2, **fields)
 
 
 def known(pid: int, rank: int, job: str = UID) -> GpuProcess:
@@ -42,6 +57,17 @@ JOINS: dict[str, tuple[AgentReport, list[wire.Report], dict[int, int]]] = {
     "not where two ranks have that number": (
         using([GpuProcess(9000, container_pid=7)]), [launcher(7), launcher(7)], {}),
     "one process on two GPUs is on the first": (using([known(900, 0)], [known(900, 0)]), [], {0: 0}),
+    "by the pod that the GPUs were given to, each rank to the one of its local number": (
+        given(["demo-1-1-x7k2p"], ["demo-1-0-abcde"], ["demo-1-1-x7k2p"], ["demo-1-0-abcde"]),
+        [worker(0, 2), worker(1, 2)], {0: 1, 1: 3, 2: 0, 3: 2}),
+    "all ranks of a pod are on its only GPU": (given(["demo-1-0-abcde"]), [worker(0, 2)], {0: 0, 1: 0}),
+    "not where a pod has neither one GPU nor one for each rank": (
+        given(["demo-1-0-abcde"], ["demo-1-0-abcde"], ["demo-1-0-abcde"]), [worker(0, 2)], {}),
+    "not by a pod of another job, worker or placement": (
+        given(["other-1-0-abcde"], ["demo-1-1-abcde"], ["demo-2-0-abcde"], ["demo-1-0-sidecar"], [""]),
+        [worker(0, 1)], {}),
+    "not where two pods of one worker are there": (
+        given(["demo-1-0-abcde"], ["demo-1-0-fghij"]), [worker(0, 2)], {}),
     "a GPU that tells of no process": (dataclasses.replace(report(), gpus=[gpu(0)]), [launcher(7)], {}),
 }  # fmt: skip
 
