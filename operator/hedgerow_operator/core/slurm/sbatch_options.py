@@ -12,9 +12,9 @@ _WITH_VALUE = (
     "container-id core-spec cores-per-socket cpu-freq cpus-per-gpu cpus-per-task deadline delay-boot dependency "
     "distribution error exclude export export-file extra extra-node-info gid gpu-bind gpu-freq gpus gpus-per-node "
     "gpus-per-socket gpus-per-task gres gres-flags hint input job-name kill-on-invalid-dep licenses mail-type "
-    "mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus network nodefile nodelist nodes ntasks ntasks-per-core "
-    "ntasks-per-gpu ntasks-per-node ntasks-per-socket open-mode output partition power prefer priority profile qos "
-    "reservation segment signal sockets-per-node switches thread-spec threads-per-core time time-min tmp tres-bind "
+    "mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus network nodefile nodelist nodes ntasks "
+    "ntasks-per-core ntasks-per-gpu ntasks-per-node ntasks-per-socket open-mode output partition power prefer priority "
+    "profile qos reservation segment signal sockets-per-node switches thread-spec threads-per-core time time-min tmp tres-bind "
     "tres-per-task uid wait-all-nodes wckey wrap "
     "container-image container-mounts container-workdir container-name container-save container-env"
 )
