@@ -14,8 +14,8 @@ _WITH_VALUE = (
     "gpus-per-socket gpus-per-task gres gres-flags hint input job-name kill-on-invalid-dep licenses mail-type "
     "mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus network nodefile nodelist nodes ntasks "
     "ntasks-per-core ntasks-per-gpu ntasks-per-node ntasks-per-socket open-mode output partition power prefer priority "
-    "profile qos reservation segment signal sockets-per-node switches thread-spec threads-per-core time time-min tmp tres-bind "
-    "tres-per-task uid wait-all-nodes wckey wrap "
+    "profile qos reservation segment signal sockets-per-node switches thread-spec threads-per-core time time-min tmp "
+    "tres-bind tres-per-task uid wait-all-nodes wckey wrap "
     "container-image container-mounts container-workdir container-name container-save container-env"
 )
 _WITHOUT_VALUE = (
