@@ -86,7 +86,12 @@ class Operator:
         self.agents = AgentHub(clock=self.leading.seconds, pressure=self.pressure)
         runtime, elsewhere = KubeRuntime(guarded, self.nodes, settings.injection, time.time), LocalElsewhere()
         self.gpu_nodes = NodeReconciler(
-            KubeGPUNodes(guarded), self.agents, self.lease, time.time, self.leading.seconds, settings.node_rules
+            KubeGPUNodes(guarded, time.time),
+            self.agents,
+            self.lease,
+            time.time,
+            self.leading.seconds,
+            settings.node_rules,
         )
         self.metrics.count_nodes = self.gpu_nodes.states
         self.tainting = (

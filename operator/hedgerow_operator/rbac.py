@@ -10,9 +10,10 @@ from msgspec import Struct
 from hedgerow_operator.api.labels import GPU_NODE_PLURAL, GROUP, TRAINING_JOB_PLURAL
 
 # Namespace: in each namespace that is watched. Cluster: of the whole cluster, whatever is watched.
-# Home: in the operator's own namespace. Taint: of the whole cluster, and only with nodeAction: Taint.
-SCOPES = ("namespace", "cluster", "home", "taint")
-Scope = Literal["namespace", "cluster", "home", "taint"]
+# Home: in the operator's own namespace. Default: in the namespace of that name, where node agents run.
+# Taint: of the whole cluster, and only with nodeAction: Taint.
+SCOPES = ("namespace", "cluster", "home", "default", "taint")
+Scope = Literal["namespace", "cluster", "home", "default", "taint"]
 
 
 class Right(Struct, frozen=True, kw_only=True):
@@ -102,6 +103,13 @@ RIGHTS = (
         resource="leases",
         verbs=("get", "create", "update"),
         why="one operator acts at a time",
+    ),
+    Right(
+        scope="default",
+        group="",
+        resource="events",
+        verbs=("get", "create", "patch"),
+        why="tells people what becomes of GPUNodes: Kubernetes keeps events about what is in no namespace there",
     ),
     Right(
         scope="taint",

@@ -76,13 +76,26 @@ def test_for_some_namespaces_only_what_lies_outside_of_any_is_in_a_cluster_role(
         assert pairs(only(objects, "Role", namespace=namespace)["rules"]) == pairs(rules(RIGHTS, "namespace"))
 
 
+def test_events_about_nodes_are_written_to_the_namespace_default_where_agents_run() -> None:
+    def there(*settings: str) -> list[set[tuple[str, str, str]]]:
+        roles = [entry for entry in render(*settings) if entry["kind"] == "Role"]
+        return [pairs(role["rules"]) for role in roles if role["metadata"]["namespace"] == "default"]
+
+    assert there("watchNamespaces={research}") == []
+    assert there("agent.enabled=true") == []
+    assert there("watchNamespaces={research}", "agent.enabled=true") == [pairs(rules(RIGHTS, "default"))]
+    both = there("watchNamespaces={research,default}", "agent.enabled=true")
+    assert both == [pairs(rules(RIGHTS, "namespace"))]
+    assert both[0] >= pairs(rules(RIGHTS, "default"))
+
+
 def test_the_lease_is_in_the_operators_own_namespace() -> None:
     role = only(render(), "Role", namespace="hedgerow-system")
     assert pairs(role["rules"]) == pairs(rules(RIGHTS, "home"))
 
 
 def test_every_role_is_bound_to_the_operators_account_only() -> None:
-    objects = render("watchNamespaces={research}")
+    objects = render("watchNamespaces={research}", "agent.enabled=true")
     bindings = [entry for entry in objects if entry["kind"].endswith("Binding")]
     roles = [entry for entry in objects if entry["kind"] in ("Role", "ClusterRole")]
     assert len(bindings) == len(roles)

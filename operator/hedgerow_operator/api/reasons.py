@@ -107,6 +107,9 @@ AGENT_HEARD = "AgentHeard"
 AGENT_SILENT = "AgentSilent"
 AGENTS_SILENT = "AgentsSilent"
 NOT_QUARANTINED = "NotQuarantined"
+QUARANTINED = "Quarantined"
+RELEASED = "Released"
+DEGRADED = "Degraded"
 
 # What a node is avoided for because others speak against it.
 NODE_SIGNAL = "NodeSignal"

@@ -16,6 +16,8 @@ from hedgerow_operator.api.gpu_node import GPUNode, GPUNodeStatus, Quarantine
 from hedgerow_operator.core.nodes.decide import decide
 from hedgerow_operator.core.nodes.findings import fatal
 from hedgerow_operator.core.nodes.seen import NodeRules, NodeSeen, many_silent
+from hedgerow_operator.core.nodes.telling import events
+from hedgerow_operator.core.plan import Event
 from hedgerow_operator.reconcile.agents import AgentHub
 from hedgerow_operator.reconcile.ports import Conflict, JobKey, Leadership, Unreachable
 
@@ -41,6 +43,9 @@ class GPUNodes(Protocol):
 
     async def write_status(self, node: GPUNode, status: GPUNodeStatus) -> GPUNode:
         """Store the status guarded by the resourceVersion; returns the node as stored. Raises Conflict."""
+
+    async def record(self, node: GPUNode, event: Event) -> None:
+        """Tell people. Never raises: an event that is lost harms nothing."""
 
 
 class NodeReconciler:
@@ -162,6 +167,8 @@ class NodeReconciler:
             raise Unreachable("this operator does not lead any more")
         self._known[name] = await self._nodes.write_status(node, status)
         self._written[name] = now
+        for event in events(node.status, status):
+            await self._nodes.record(node, event)
         return 0.0
 
     def _note_sick(self, name: str, report: AgentReport) -> None:

@@ -9,8 +9,9 @@ import pytest
 
 from hedgerow_operator.adapters.kube.api import Api, Rejected
 from hedgerow_operator.adapters.kube.gpu_nodes import KubeGPUNodes
+from hedgerow_operator.core.plan import Event
 from hedgerow_operator.reconcile.ports import Conflict, Unreachable
-from tests.unit.kube.store import Store
+from tests.unit.kube.store import OUTAGE, Store
 
 ALL = "/apis/hedgerow.dev/v1alpha1/gpunodes"
 PATH = f"{ALL}/gpu-a"
@@ -25,7 +26,7 @@ def store() -> Store:
 
 @pytest.fixture
 def nodes(store: Store) -> KubeGPUNodes:
-    return KubeGPUNodes(cast("Api", store))
+    return KubeGPUNodes(cast("Api", store), lambda: 1000.0)
 
 
 async def test_a_gpu_node_goes_with_its_node(store: Store, nodes: KubeGPUNodes) -> None:
@@ -69,3 +70,24 @@ async def test_a_right_that_is_missing_teaches_nothing(store: Store, nodes: Kube
     for look in (nodes.existing, lambda: nodes.get("gpu-a"), lambda: nodes.create("gpu-a")):
         with pytest.raises(Unreachable, match="forbidden"):
             await look()
+
+
+async def test_events_about_one_are_where_kubernetes_keeps_those_of_what_is_in_no_namespace(
+    store: Store, nodes: KubeGPUNodes
+) -> None:
+    made = await nodes.create("gpu-a")
+    assert made is not None
+    await nodes.record(made, Event(reason="Quarantined", message="a GPU is lost", warning=True))
+    ((path, event),) = [(path, fields) for path, fields in store.objects.items() if "/events/" in path]
+    assert path.startswith("/api/v1/namespaces/default/events/gpu-a.")
+    about = {"apiVersion": "hedgerow.dev/v1alpha1", "kind": "GPUNode", "name": "gpu-a"}
+    assert event["involvedObject"] == about | ({"uid": made.metadata.uid} if made.metadata.uid else {})
+    assert (event["type"], event["reason"]) == ("Warning", "Quarantined")
+
+
+async def test_an_event_that_cannot_be_written_harms_nothing(nodes: KubeGPUNodes, store: Store) -> None:
+    made = await nodes.create("gpu-a")
+    assert made is not None
+    store.failing = OUTAGE
+    await nodes.record(made, Event(reason="Released", message="used again"))
+    assert not [path for path in store.objects if "/events/" in path]

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from hedgerow_operator.api.gpu_node import GPUNode, GPUNodeMeta, GPUNodeStatus
+from hedgerow_operator.core.plan import Event
 from hedgerow_operator.reconcile.agents import AgentHub
 from hedgerow_operator.reconcile.nodes import RETRY_SECONDS, WRITE_SECONDS, NodeReconciler
 from hedgerow_operator.reconcile.ports import Conflict, JobKey, Unreachable
@@ -23,6 +24,7 @@ class FakeGPUNodes:
     def __init__(self, calls: Calls) -> None:
         self.calls = calls
         self.stored: dict[str, GPUNode] = {}
+        self.told: list[tuple[str, str]] = []
         self.machines = {"node-1", "node-2", "node-3"}
 
     async def existing(self) -> list[GPUNode]:
@@ -44,6 +46,10 @@ class FakeGPUNodes:
         self.calls.make("write_status")
         self.stored[node.metadata.name] = msgspec.structs.replace(node, status=status)
         return self.stored[node.metadata.name]
+
+    async def record(self, node: GPUNode, event: Event) -> None:
+        self.calls.make("record")
+        self.told.append((node.metadata.name, event.reason))
 
 
 class Scene:
@@ -228,6 +234,26 @@ async def test_agents_that_fall_silent_together_are_not_called_unreachable_one_a
         for name in names:
             await scene.look(name=name)
     assert [scene.state(name) for name in names] == ["NotMeasured", "NotMeasured", "Healthy"]
+
+
+async def test_people_are_told_after_the_write_and_once_whatever_operator_leads() -> None:
+    scene = Scene()
+    scene.hear(LOST)
+    scene.calls.failures["write_status"] = Unreachable("away")
+    await scene.look()
+    assert scene.nodes.told == []
+    scene.calls.failures.clear()
+    await scene.look(1.0)
+    assert scene.calls.made[-2:] == ["write_status", "record"]
+    scene.begin()
+    await scene.reconciler.load()
+    scene.hear(LOST)
+    await scene.look(20.0)
+    for _ in range(2):
+        scene.now += RULES.quarantine_seconds + 20
+        scene.hear()
+        await scene.look()
+    assert scene.nodes.told == [("node-1", "Quarantined"), ("node-1", "Released")]
 
 
 async def test_nodes_are_counted_by_their_state() -> None:

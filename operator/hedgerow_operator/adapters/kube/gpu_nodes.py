@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
+
 from hedgerow_operator.adapters.kube import paths
 from hedgerow_operator.adapters.kube.api import Api, Fields, Rejected
+from hedgerow_operator.adapters.kube.events import Recorder, Subject
 from hedgerow_operator.api.gpu_node import GPUNode, GPUNodeStatus, gpu_node, gpu_node_fields
 from hedgerow_operator.api.labels import API_VERSION, GPU_NODE_KIND, LABEL_MANAGED_BY, MANAGED_BY
 from hedgerow_operator.api.model import to_builtins
+from hedgerow_operator.core.plan import Event
 from hedgerow_operator.reconcile.ports import Conflict, Unreachable
 
 
 class KubeGPUNodes:
     """Implements reconcile.nodes.GPUNodes."""
 
-    def __init__(self, api: Api) -> None:
+    def __init__(self, api: Api, clock: Callable[[], float]) -> None:
         self._api = api
+        self._recorder = Recorder(api, clock)
 
     async def existing(self) -> list[GPUNode]:
         try:
@@ -50,6 +56,10 @@ class KubeGPUNodes:
             if error.status in (404, 409):
                 raise Conflict(str(error)) from error
             raise Unreachable(f"GPUNode {name} cannot be changed: {error}") from error
+
+    async def record(self, node: GPUNode, event: Event) -> None:
+        with contextlib.suppress(Exception):
+            await self._recorder.record(Subject(GPU_NODE_KIND, "", node.metadata.name, node.metadata.uid), event)
 
 
 def _object(node: Fields) -> Fields:

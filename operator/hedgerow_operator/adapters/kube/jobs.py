@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 from hedgerow_operator.adapters.kube import paths
 from hedgerow_operator.adapters.kube.api import Api, Fields, Rejected
-from hedgerow_operator.adapters.kube.events import Recorder
+from hedgerow_operator.adapters.kube.events import Recorder, Subject
+from hedgerow_operator.api.labels import TRAINING_JOB_KIND
 from hedgerow_operator.api.model import to_builtins
 from hedgerow_operator.api.status import TrainingJobStatus
 from hedgerow_operator.api.training_job import TrainingJob, training_job, training_job_fields
@@ -71,7 +72,12 @@ class KubeJobs:
 
     async def record(self, job: TrainingJob, event: Event) -> None:
         with contextlib.suppress(Exception):
-            await self._recorder.record(job, event)
+            await self._recorder.record(_subject(job), event)
+
+
+def _subject(job: TrainingJob) -> Subject:
+    metadata = job.metadata
+    return Subject(TRAINING_JOB_KIND, metadata.namespace, metadata.name, metadata.uid)
 
 
 def _path(job: TrainingJob) -> str:
