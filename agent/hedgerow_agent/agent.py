@@ -27,7 +27,7 @@ from hedgerow_agent.gpus import Gpus
 from hedgerow_agent.host.base import HostCheck, HostReading
 from hedgerow_agent.host.memory import KILL_WINDOW_SECONDS
 from hedgerow_agent.kernel_log.events import Events
-from hedgerow_agent.kernel_log.line import Record, gpu_message, oom_kill
+from hedgerow_agent.kernel_log.line import Record, driver_load, gpu_message, oom_kill
 from hedgerow_agent.kernel_log.sources import Source as KernelLog
 from hedgerow_agent.lister import Lister
 from hedgerow_agent.ranks import Ranks
@@ -152,6 +152,9 @@ class Agent:
         message, kill = gpu_message(record.text), oom_kill(record.text)
         if message is not None:
             self.events.add(message, at)
+        elif driver_load(record.text):
+            # Also before this process began: who reads an old log again must not take what was repaired for new.
+            self.events.driver_loaded(at)
         if kill is not None:
             self._killed.append((at, f"{kill.process} (PID {kill.pid})"))
 

@@ -19,6 +19,8 @@ _SYSLOG = re.compile(r"^(?:\w{3} +\d+ [\d:]{8}|\d{4}-\d\d-\d\dT\S+) \S+ kernel: 
 
 _XID = re.compile(r"^NVRM: Xid \((?:PCI:)?([0-9a-fA-F:.]{7,20})\): (\d{1,5})(?:, (.*))?$", re.DOTALL)
 _SXID = re.compile(r"^nvidia-nvswitch\d+: SXid \((?:PCI:)?([0-9a-fA-F:.]{7,20})\): (\d{1,5})(?:, (.*))?$", re.DOTALL)
+# As nvidia.ko says it while it begins, in its proprietary and its open form.
+_DRIVER_LOAD = re.compile(r"^NVRM: loading NVIDIA UNIX ")
 _PROCESS = re.compile(r"^pid='?(\d+|<unknown>)'?(?:, name='?([^,']{0,64})'?)?(?:, |$)")
 _OOM = re.compile(r"(?:Out of memory|Memory cgroup out of memory): Killed process (\d+) \(([^)]{0,64})\)")
 
@@ -78,6 +80,11 @@ def gpu_message(text: str) -> GpuMessage | None:
             pid, process, message = _who(match[3] or "")
             return GpuMessage(kind, pci, int(match[2]), pid, process, message[:_MAX_MESSAGE].strip())
     return None
+
+
+def driver_load(text: str) -> bool:
+    """Whether a record says that the GPU driver is being loaded: what it said before is over."""
+    return _DRIVER_LOAD.match(text) is not None
 
 
 def oom_kill(text: str) -> OomKill | None:
