@@ -8,7 +8,6 @@ from pathlib import Path
 from tests.cluster.scenario.manifests import Fields
 from tests.cluster.scenario.operators import InstalledOperator
 from tests.cluster.testbed import hedgerow, processes
-from tests.cluster.testbed.images import OPERATOR_IMAGE
 
 NODES = ("node1", "node2", "node3")
 SILENT_SECONDS = 15
@@ -33,11 +32,8 @@ class Agents:
         for node in NODES:
             (self._folder / node).mkdir(parents=True, exist_ok=True)
             self.heal(node)
-        repository, _, tag = OPERATOR_IMAGE.rpartition(":")
         self._operator.install(
             "agent.enabled=true",
-            f"agent.image.repository={repository}",
-            f"agent.image.tag={tag}",
             f"agent.devices=fake:/fake/{_FILE}",
             f"agent.silentSeconds={SILENT_SECONDS}",
             f"agent.quarantineSeconds={QUARANTINE_SECONDS}",

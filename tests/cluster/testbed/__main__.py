@@ -16,7 +16,7 @@ def main(arguments: list[str]) -> int:
     verbs.add_parser("shell", help="open a shell in a cluster")
     verbs.add_parser("inside-shell")
     inside = verbs.add_parser("run", help="run a command where a cluster can be started")
-    inside.add_argument("--no-operator", action="store_true", help="without the operator's image")
+    inside.add_argument("--no-operator", action="store_true", help="without Hedgerow's own images")
     inside.add_argument("command", nargs="+")
     options = parser.parse_args(arguments)
     try:

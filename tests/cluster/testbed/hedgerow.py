@@ -1,4 +1,4 @@
-"""Hedgerow in the cluster: its chart, installed by Helm, with the operator's image that was built for the run."""
+"""Hedgerow in the cluster: its chart, installed by Helm, with the images that were built for the run."""
 
 from tests.cluster.testbed.cluster import Cluster
 from tests.cluster.testbed.images import OPERATOR_IMAGE

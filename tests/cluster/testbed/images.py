@@ -17,6 +17,7 @@ ARCHIVE = "archive.tar"
 PYTHON_IMAGE = "localhost/python:3.11"  # a small Debian that has never heard of Hedgerow
 PYTORCH_IMAGE = "localhost/pytorch:1.13"
 OPERATOR_IMAGE = "localhost/hedgerow-operator:test"
+AGENT_IMAGE = "localhost/hedgerow-agent:test"
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Image:
 
 
 def base() -> tuple[Image, ...]:
-    """The images that every node has, apart from the operator's own."""
+    """The images that every node has, apart from Hedgerow's own."""
     return (
         _debian(PAUSE_IMAGE, rootfs.pause, ("/bin/sleep", "2147483647")),
         python(),
@@ -69,7 +70,7 @@ def base() -> tuple[Image, ...]:
 
 
 def python() -> Image:
-    """The small Debian with Python; also the base of the operator's image."""
+    """The small Debian with Python; also the base of Hedgerow's own images."""
     return _debian(PYTHON_IMAGE, rootfs.debian, ("python3",))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.cluster.testbed import build, images, init, requirements, runs, stores
 from tests.cluster.testbed.errors import ClusterError
 from tests.cluster.testbed.foreign import foreign
-from tests.cluster.testbed.operator_image import operator_image
+from tests.cluster.testbed.own_images import own_images
 from tests.cluster.testbed.paths import REPOSITORY, cache
 from tests.cluster.testbed.prepared import VARIABLE, Prepared
 from tests.cluster.testbed.progress import say
@@ -21,7 +21,7 @@ def prepare(*, operator: bool = True) -> tuple[Path, list[Path]]:
     """Make everything that needs the network: (the folder of programs, the image stores).
 
     A run inside another one takes what that has: the sources may have changed since, and there is no network.
-    Without `operator` the operator's image is left out, for work on the cluster while the sources do not build.
+    Without `operator` Hedgerow's own images are left out, for work on the cluster while the sources do not build.
     """
     if VARIABLE in os.environ:
         outer = Prepared.load()
@@ -30,7 +30,7 @@ def prepare(*, operator: bool = True) -> tuple[Path, list[Path]]:
     if missing:
         raise ClusterError(missing[0])
     programs = build.binaries()
-    own = [operator_image()] if operator else []
+    own = [own_images()] if operator else []
     chain = stores.ensure(programs, [*images.base(), foreign(), *own])
     return programs, chain
 

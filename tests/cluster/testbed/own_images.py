@@ -1,10 +1,12 @@
-"""The operator's image, built from operator/Dockerfile as for a release, on the small Debian instead of python:3.12.
+"""The images of the operator and the agent, built from their Dockerfiles as for a release, on the small Debian instead
+of python:3.12.
 
 The build context is a copy of what the project's wheel is made of, with a folder wheels/ that holds Hedgerow's own
 wheel and everything that it needs, for Python 3.11 on x86-64: inside the build nothing is fetched.
 """
 
 import hashlib
+import json
 import shutil
 import sys
 import tempfile
@@ -13,24 +15,25 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.cluster.testbed.commands import run
-from tests.cluster.testbed.images import ARCHIVE, OPERATOR_IMAGE, Image, python
+from tests.cluster.testbed.images import AGENT_IMAGE, ARCHIVE, OPERATOR_IMAGE, Image, python
 from tests.cluster.testbed.locks import exclusive
 from tests.cluster.testbed.paths import REPOSITORY, cache
 from tests.cluster.testbed.progress import step
 from tests.cluster.testbed.requirements import OWN_MOUNTS
 
 INGREDIENTS = ("operator", "agent", "examples/quickstart", "pyproject.toml", "constraints.txt", "README.md", "LICENSE")
-EXTRA = "operator"
+IMAGES = {OPERATOR_IMAGE: "operator", AGENT_IMAGE: "agent"}  # by the folder of its Dockerfile
+EXTRAS = ("operator", "agent")
 PLATFORMS = ("manylinux2014_x86_64", "manylinux_2_17_x86_64", "manylinux_2_28_x86_64", "manylinux_2_34_x86_64")
 _UNWANTED = shutil.ignore_patterns("__pycache__", "*.pyc", "*.egg-info")
 
 
-def operator_image() -> Image:
-    """The image of the operator as the sources are now."""
-    digest = hashlib.sha256(python().key.encode())
+def own_images() -> Image:
+    """The operator's and the agent's image as the sources are now, in one archive: they share their base."""
+    digest = hashlib.sha256(python().key.encode() + Path(__file__).read_bytes())
     for path in _files():
         digest.update(str(path.relative_to(REPOSITORY)).encode() + b"\0" + path.read_bytes())
-    return Image(OPERATOR_IMAGE, digest.hexdigest()[:12], _write, keep=False)
+    return Image("localhost/hedgerow", digest.hexdigest()[:12], _write, keep=False)
 
 
 def _files() -> Iterator[Path]:
@@ -42,7 +45,8 @@ def _files() -> Iterator[Path]:
 
 def _write(folder: Path) -> None:
     base = python().archive()
-    context, storage = folder / "context", folder / "storage"
+    context, storage, joined = folder / "context", folder / "storage", folder / "joined"
+    joined.mkdir()
     _copy_sources(context)
     shutil.copytree(_dependencies(), context / "wheels")
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
@@ -50,9 +54,16 @@ def _write(folder: Path) -> None:
     folders = ["--root", str(storage / "root"), "--runroot", str(storage / "run")]
     buildah = [*OWN_MOUNTS, "buildah", "--storage-driver", "overlay", *folders]
     build = ["bud", "--isolation", "chroot", "--build-arg", f"BASE=oci-archive:{base}"]
-    run([*buildah, *build, "-f", context / "operator" / "Dockerfile", "-t", OPERATOR_IMAGE, context])
-    # This form of archive is the one that buildah leaves uncompressed; containerd reads both.
-    run([*buildah, "push", OPERATOR_IMAGE, f"docker-archive:{folder / ARCHIVE}:{OPERATOR_IMAGE}"])
+    manifests = []
+    for reference, name in IMAGES.items():
+        run([*buildah, *build, "-f", context / name / "Dockerfile", "-t", reference, context])
+        # This form of archive is the one that buildah leaves uncompressed; containerd reads both.
+        part = folder / f"{name}.tar"
+        run([*buildah, "push", reference, f"docker-archive:{part}:{reference}"])
+        run(["tar", "-C", joined, "-xf", part])
+        manifests += json.loads((joined / "manifest.json").read_text())
+    (joined / "manifest.json").write_text(json.dumps(manifests))
+    run(["tar", "-C", joined, "-cf", folder / ARCHIVE, "."])
 
 
 def _copy_sources(context: Path) -> None:
@@ -74,7 +85,7 @@ def _dependencies() -> Path:
     with exclusive(folder.with_suffix(".lock")):
         if not folder.exists():
             with (
-                step("fetching the wheels of the operator's image"),
+                step("fetching the wheels of the images of Hedgerow"),
                 tempfile.TemporaryDirectory(dir=folder.parent, prefix=".part-") as part,
             ):
                 run([*_download(part, constraints), *requirements])
@@ -84,7 +95,8 @@ def _dependencies() -> Path:
 
 def _requirements() -> list[str]:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
-    return [*project["dependencies"], *project["optional-dependencies"][EXTRA]]
+    extras = project["optional-dependencies"]
+    return [*project["dependencies"], *(word for name in EXTRAS for word in extras[name])]
 
 
 def _download(folder: str, constraints: Path) -> list[str]:
