@@ -1,0 +1,142 @@
+"""The driver's calls by pyslurm, without waiting for anything else: what the process beside the operator runs."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from hedgerow_operator.adapters.slurm.pyslurm.lines import line
+from hedgerow_operator.adapters.slurm.pyslurm.submission import described
+from hedgerow_operator.core.slurm import values
+from hedgerow_operator.core.slurm.seen import SlurmJob, SlurmNode, Submission
+from hedgerow_operator.core.slurm.state_words import job_state, node_state
+
+# From slurm_errno.h.
+INVALID_JOB_ID = 2017
+_FIRST_OF_COMMUNICATION, _LAST_OF_COMMUNICATION = 1000, 1999
+
+
+class Calls:
+    """One method for each of the driver's. Raises pyslurm's own errors."""
+
+    def __init__(self, module: Any, slurm: str) -> None:
+        """module: pyslurm. slurm: the version of Slurm here. Raises WrongVersion."""
+        self._module = module
+        self._line = line(module, slurm)
+        self._slurm = slurm
+
+    def version(self) -> str:
+        """Slurm's version where its commands told it, else the line of pyslurm, which is the same."""
+        return self._slurm or self._line
+
+    def submit(self, submission: Submission) -> str:
+        """The new id."""
+        with described(submission, self._line) as attributes:
+            return str(self._module.JobSubmitDescription(**attributes).submit())
+
+    def jobs(self) -> list[SlurmJob]:
+        """Every job, of whichever user."""
+        return [_job(job) for job in self._module.Jobs.load().values()]
+
+    def job(self, job_id: str) -> SlurmJob | None:
+        """One that the controller remembers; accounting is asked where there is some."""
+        try:
+            return _job(self._module.Job.load(int(job_id)))
+        except self._module.RPCError as error:
+            if _number(error) == INVALID_JOB_ID or "Invalid job id" in str(error):
+                return None
+            raise
+
+    def cancel(self, job_id: str) -> None:
+        """Ended already is fine."""
+        try:
+            self._module.Job(int(job_id)).cancel()
+        except self._module.RPCError as error:
+            if _number(error) != INVALID_JOB_ID:
+                raise
+
+    def requeue(self, job_id: str, excluded: list[str]) -> None:
+        """Excluded nodes can be set only while it waits."""
+        job = self._module.Job(int(job_id))
+        job.requeue(hold=bool(excluded))
+        if excluded:
+            job.modify(self._module.JobSubmitDescription(excluded_nodes=list(excluded)))
+            job.release()
+
+    def nodes(self) -> list[SlurmNode]:
+        """Every node."""
+        return [_node(node) for node in self._module.Nodes.load().values()]
+
+    def drain(self, node: str, reason: str) -> None:
+        """Drain it."""
+        self._module.Node(node).modify(self._module.Node(state="DRAIN", reason=reason))
+
+    def resume(self, node: str) -> None:
+        """Resume it."""
+        self._module.Node(node).modify(self._module.Node(state="RESUME"))
+
+    def kind_of(self, error: Exception) -> str:
+        """Whether what was asked for never will be (refused), or nobody could be asked (unreachable)."""
+        if isinstance(error, self._module.RPCError):
+            number = _number(error)
+            return "unreachable" if _FIRST_OF_COMMUNICATION <= number <= _LAST_OF_COMMUNICATION else "refused"
+        return "refused" if isinstance(error, (ValueError, TypeError)) else "unreachable"
+
+
+def _number(error: Exception) -> int:
+    number = getattr(error, "errno", 0)
+    return number if isinstance(number, int) else 0
+
+
+def _job(job: Any) -> SlurmJob:
+    state, flags = job_state(str(job.state))
+    return SlurmJob(
+        id=str(job.id),
+        state=state,
+        flags=flags,
+        reason=_reason(job.state_reason),
+        comment=job.comment or "",
+        name=job.name or "",
+        user=job.user_name or "",
+        partition=job.partition or "",
+        nodes=values.hosts(job.allocated_nodes),
+        excluded=values.hosts(job.excluded_nodes),
+        exit_status=_exit_status(job),
+        submitted_at=values.time(job.submit_time),
+        eligible_at=values.time(job.eligible_time),
+        started_at=values.time(job.start_time),
+        ended_at=values.time(job.end_time),
+        time_limit_seconds=job.time_limit * 60.0 if isinstance(job.time_limit, int) else None,
+        restarts=job.requeue_count or 0,
+        requeue=bool(job.is_requeueable),
+    )
+
+
+def _node(node: Any) -> SlurmNode:
+    state, flags = node_state(str(node.state))
+    gres: Mapping[str, Any] | None = node.configured_gres
+    return SlurmNode(
+        name=node.name,
+        state=state,
+        flags=flags,
+        reason=node.reason or "",
+        reason_user=node.reason_user or "",
+        address=node.address or "",
+        gres=",".join(f"{name}:{count}" for name, count in (gres or {}).items()),
+        partitions=tuple(node.partitions or ()),
+    )
+
+
+def _reason(shown: str | None) -> str:
+    return "" if shown in (None, "None") else str(shown)
+
+
+def _exit_status(job: Any) -> int | None:
+    if not job.end_time:
+        return None
+    signal, code = job.exit_code_signal or 0, job.exit_code or 0
+    return (code << 8) | signal
+
+
+def slurm_variables() -> list[str]:
+    """The names of the variables that a submission must not inherit."""
+    return [name for name in os.environ if name.startswith("SLURM_") and name != "SLURM_CONF"]

@@ -1,0 +1,1 @@
+"""slurmrestd as a driver."""
