@@ -1,0 +1,53 @@
+"""What one process remembers of a placement on Slurm from look to look."""
+
+from hedgerow_operator.api.times import parse_optional_time
+from hedgerow_operator.api.training_job import TrainingJob
+from hedgerow_operator.core.slurm.comments import comment_of
+from hedgerow_operator.core.slurm.hostlist import expand
+from hedgerow_operator.core.slurm.seen import SlurmJob
+
+
+class Known:
+    """One placement. All moments are monotonic seconds.
+
+    missing_since: the controller does not show it. asked_at: when we asked last that it ends. over_told: its end was
+    shown to the decisions. silent: its nodes that did not answer at some time. waits_since: it waits although its
+    launchers were told to train. alive: it was seen to run. awaited: it was asked to end and has not.
+    """
+
+    def __init__(self, job: SlurmJob) -> None:
+        self.job = job
+        self.missing_since: float | None = None
+        self.asked_at: float | None = None
+        self.forced: frozenset[str] = frozenset()
+        self.over_told = False
+        self.silent: set[str] = set()
+        self.waits_since: float | None = None
+        self.alive = False
+        self.awaited = False
+
+    def see(self, job: SlurmJob) -> None:
+        """The controller shows it so."""
+        self.job, self.missing_since = job, None
+
+    def miss(self, now: float) -> float:
+        """The controller does not show it; for how long it has not."""
+        if self.missing_since is None:
+            self.missing_since = now
+        return now - self.missing_since
+
+
+def stored(job: TrainingJob) -> SlurmJob | None:
+    """The Slurm job of the current placement, as the status tells it; None: there is none that must have been there."""
+    told = job.status.slurm
+    if told is None or told.placement != job.status.placement:
+        return None
+    state, *flags = told.state.split("+")
+    return SlurmJob(
+        id=told.job_id,
+        state=state,
+        flags=frozenset(flags),
+        comment=comment_of(job.metadata.uid, told.placement),
+        nodes=expand(told.nodes),
+        submitted_at=parse_optional_time(told.submitted_at),
+    )

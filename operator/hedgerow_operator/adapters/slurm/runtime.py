@@ -1,0 +1,288 @@
+"""Placements as jobs of Slurm: each is one batch job, known by its comment, and each of its nodes is a worker."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from time import monotonic
+from typing import Protocol
+
+from hedgerow_operator.adapters.slurm.cluster_view import BUSY_SECONDS, NODES_SECONDS, ClusterView, Listing, NodeListing
+from hedgerow_operator.adapters.slurm.memory import Known, stored
+from hedgerow_operator.adapters.slurm.observe import Run, is_gone, placement_seen
+from hedgerow_operator.api import reasons
+from hedgerow_operator.api.training_job import TrainingJob
+from hedgerow_operator.core.seen import PlacementSeen
+from hedgerow_operator.core.slurm.comments import comment_of
+from hedgerow_operator.core.slurm.node_facts import SILENT, NodeFacts
+from hedgerow_operator.core.slurm.refusals import Refusal, kind_of
+from hedgerow_operator.core.slurm.room import too_few
+from hedgerow_operator.core.slurm.seen import SlurmJob, Submission
+from hedgerow_operator.core.slurm.state_table import Kind
+from hedgerow_operator.core.slurm.states import Meaning, means, vanished
+from hedgerow_operator.core.step import GATHERING, REMOVING, RUNNING, STARTING, STOPPING
+from hedgerow_operator.reconcile.ports import JobKey, Refused, TooTight, Unreachable
+
+# A job that does not end after it was asked is asked again: a controller that died may have forgotten.
+ASK_AGAIN_SECONDS = 10.0
+# What a controller has taken from a command that failed is in its listings by then.
+SETTLE_SECONDS = 3.0
+# A node that comes back ends what it still ran, within seconds.
+BACK_SECONDS = 10.0
+# A job that we have ended is believed to be gone once it was not shown for so long.
+UNSEEN_SECONDS = 10.0
+# Launchers of a job that waits to be run again: a listing may be as old as the period.
+PUT_BACK_SECONDS = 10.0
+_KILL_SECONDS = 30.0
+# Stages in which the current placement must have been there.
+_PLACED = (GATHERING, STARTING, RUNNING, STOPPING, REMOVING)
+_NOT_PLACED = (Kind.WAITING, Kind.HELD)
+
+
+class Submissions(Protocol):
+    """What a job needs on the shared file system, and what is submitted for it."""
+
+    async def prepare(self, job: TrainingJob, attempt: int, excluded: tuple[str, ...]) -> Submission:
+        """Everything lies where it has to. Raises Refused, Unreachable."""
+
+    def note_cancelled(self, job: TrainingJob, attempt: int) -> None:
+        """We are about to cancel it. Raises Unreachable."""
+
+    def was_cancelled(self, job: TrainingJob, attempt: int) -> bool:
+        """Whether we did."""
+
+
+class SlurmRuntime:
+    """See reconcile.ports.Runtime. on_change: a job of this name may look different. clock: wall time."""
+
+    fences_by_time = True
+
+    def __init__(
+        self,
+        view: ClusterView,
+        submissions: Submissions,
+        clock: Callable[[], float],
+        on_change: Callable[[JobKey], None] = lambda key: None,
+        stopwatch: Callable[[], float] = monotonic,
+    ) -> None:
+        self._view = view
+        self._submissions = submissions
+        self._clock = clock
+        self._stopwatch = stopwatch
+        self._on_change = on_change
+        self._known: dict[tuple[str, int], Known] = {}
+        self._keys: dict[str, JobKey] = {}
+        self._uncertain: dict[tuple[str, int], float] = {}
+        self._killed: set[str] = set()
+        view.on_change = self._changed
+
+    async def placements(self, job: TrainingJob) -> tuple[PlacementSeen, ...]:
+        uid = job.metadata.uid
+        self._keys[uid] = JobKey(job.metadata.namespace, job.metadata.name)
+        listing = await self._view.jobs()
+        await self._learn(job, listing)
+        seen = [await self._look(job, attempt, listing) for attempt in self._attempts(uid)]
+        self._view.follow(uid, busy=any(known.awaited for known in self._of_job(uid)))
+        return tuple([placement for placement in seen if placement is not None])
+
+    async def create(self, job: TrainingJob, attempt: int, excluded_nodes: tuple[str, ...]) -> None:
+        """See Runtime. Slurm is asked first whether it has taken it already."""
+        key = (job.metadata.uid, attempt)
+        if job.metadata.uid in self._killed:
+            raise Unreachable("nothing is submitted: the job is being ended")
+        unsure = self._uncertain.get(key)
+        if unsure is not None and self._stopwatch() - unsure < SETTLE_SECONDS:
+            raise Unreachable("whether Slurm has taken the job is not known yet; looking again")
+        if _of(await self._view.jobs(oldest=0.0), *key):
+            return
+        submission = await self._submissions.prepare(job, attempt, excluded_nodes)
+        try:
+            number = await self._view.driver.submit(submission)
+        except Unreachable:
+            self._uncertain[key] = self._stopwatch()
+            raise
+        except Refused as error:
+            raise _refusal(error, excluded_nodes) from error
+        finally:
+            self._view.changed()
+        self._uncertain.pop(key, None)
+        self._known[key] = Known(
+            SlurmJob(
+                id=number,
+                state="PENDING",
+                comment=submission.comment,
+                name=submission.name,
+                submitted_at=self._clock(),
+            )
+        )
+
+    async def remove(self, job: TrainingJob, attempt: int, force: tuple[str, ...]) -> None:
+        """See Runtime. What is asked to end is told from a listing of this moment: numbers are given again."""
+        key = (job.metadata.uid, attempt)
+        alive = [entry for entry in _of(await self._view.jobs(oldest=0.0), *key) if not _over(entry)]
+        if alive:
+            self._submissions.note_cancelled(job, attempt)
+        for entry in alive:
+            await self._view.driver.cancel(entry.id)
+        known = self._known.get(key)
+        if known is not None:
+            known.asked_at = self._stopwatch()
+            known.forced |= frozenset(force)
+        if alive:
+            self._view.changed()
+
+    async def kill(self, job: TrainingJob) -> list[str]:
+        """End every placement of the job at once, and start none any more; those that would not go."""
+        self._killed.add(job.metadata.uid)
+        deadline = self._stopwatch() + _KILL_SECONDS
+        while True:
+            listing = await self._view.jobs(oldest=BUSY_SECONDS)
+            left = [(attempt, entry) for attempt, entry in listing.jobs.get(job.metadata.uid, ()) if not _over(entry)]
+            for attempt, entry in left:
+                self._submissions.note_cancelled(job, attempt)
+                await self._view.driver.cancel(entry.id)
+            if not left or self._stopwatch() >= deadline:
+                return [entry.id for _, entry in left]
+            await asyncio.sleep(BUSY_SECONDS)
+
+    def forget(self, uid: str) -> None:
+        """The TrainingJob is gone."""
+        self._view.forget(uid)
+        self._keys.pop(uid, None)
+        self._known = {key: known for key, known in self._known.items() if key[0] != uid}
+
+    # What is known of each placement.
+
+    def _changed(self, uid: str) -> None:
+        if uid in self._keys:
+            self._on_change(self._keys[uid])
+
+    def _attempts(self, uid: str) -> list[int]:
+        return sorted(attempt for known, attempt in self._known if known == uid)
+
+    def _of_job(self, uid: str) -> list[Known]:
+        return [known for key, known in self._known.items() if key[0] == uid]
+
+    async def _learn(self, job: TrainingJob, listing: Listing) -> None:
+        uid = job.metadata.uid
+        for attempt in {attempt for attempt, _ in listing.jobs.get(uid, ())}:
+            first, *twice = sorted(_of(listing, uid, attempt), key=lambda entry: (_over(entry), *_age(entry)))
+            for extra in twice:
+                # A submission whose answer was lost, and that came late. Nothing was started in it.
+                if not _over(extra):
+                    await self._view.driver.cancel(extra.id)
+            known = self._known.setdefault((uid, attempt), Known(first))
+            known.see(first)
+        before = stored(job)
+        if before is not None and job.status.attempt_stage in _PLACED:
+            self._known.setdefault((uid, job.status.placement), Known(before))
+
+    async def _look(self, job: TrainingJob, attempt: int, listing: Listing) -> PlacementSeen | None:
+        """How the placement stands; None: nothing is left of it."""
+        uid, known = job.metadata.uid, self._known[job.metadata.uid, attempt]
+        meaning = await self._meaning(job, attempt, known, listing)
+        if meaning is None:
+            self._known.pop((uid, attempt), None)
+            return None
+        known.alive |= meaning.kind is Kind.ALIVE
+        await self._ask_again(known, meaning)
+        run = Run(
+            attempt=attempt,
+            job=known.job,
+            meaning=meaning,
+            asked=known.asked_at is not None,
+            ours=self._submissions.was_cancelled(job, attempt),
+            forced=known.forced,
+            too_few=await self._too_few(known.job, meaning, job.spec.workers),
+            put_back=self._put_back(job, attempt, known, meaning),
+        )
+        known.awaited = run.asked and meaning.kind is not Kind.ENDED
+        return self._shown(job, run, known, await self._facts(run, known))
+
+    def _shown(self, job: TrainingJob, run: Run, known: Known, facts: Mapping[str, NodeFacts]) -> PlacementSeen | None:
+        """None once its end was shown, and it was asked for, and nothing of it can be alive."""
+        if run.asked and is_gone(run, facts, job.spec.workers):
+            if known.over_told:
+                return None
+            known.over_told = True
+            asyncio.get_running_loop().call_soon(self._changed, job.metadata.uid)
+        return placement_seen(run, facts, job.spec.workers, self._clock())
+
+    async def _meaning(self, job: TrainingJob, attempt: int, known: Known, listing: Listing) -> Meaning | None:
+        """What its state means; None: it is gone."""
+        uid, now = job.metadata.uid, self._clock()
+        if _of(listing, uid, attempt):
+            return means(known.job, now)
+        if known.over_told or (_over(known.job) and job.status.attempt_stage not in _PLACED):
+            return None
+        missing = known.miss(self._stopwatch())
+        told = await self._view.driver.job(known.job.id)
+        if told is not None and told.comment == comment_of(uid, attempt):
+            known.job = told
+            return means(told, now)
+        if means(known.job, now).kind in _NOT_PLACED and missing >= UNSEEN_SECONDS:
+            return None  # a controller that died has lost what was submitted just before
+        if known.asked_at is not None and missing >= UNSEEN_SECONDS:
+            missing = float("inf")
+        return vanished(known.job, missing, now)
+
+    async def _ask_again(self, known: Known, meaning: Meaning) -> None:
+        """A controller that died right after it was asked has forgotten that it was."""
+        if known.asked_at is None or meaning.kind in (Kind.ENDED, Kind.ENDING, Kind.UNKNOWN):
+            return
+        if self._stopwatch() - known.asked_at >= ASK_AGAIN_SECONDS:
+            await self._view.driver.cancel(known.job.id)
+            known.asked_at = self._stopwatch()
+            self._view.changed()
+
+    def _put_back(self, job: TrainingJob, attempt: int, known: Known, meaning: Meaning) -> bool:
+        """Whether Slurm has it wait again while its launchers were told to train: they may live on."""
+        begun = attempt == job.status.placement and job.status.attempt_stage in (STARTING, RUNNING, STOPPING, REMOVING)
+        if meaning.kind not in _NOT_PLACED or not (begun or known.alive):
+            known.waits_since = None
+            return False
+        if known.waits_since is None:
+            known.waits_since = self._stopwatch()
+        return known.alive or self._stopwatch() - known.waits_since >= PUT_BACK_SECONDS
+
+    async def _too_few(self, job: SlurmJob, meaning: Meaning, workers: int) -> bool:
+        if meaning.kind is not Kind.WAITING or not job.excluded:
+            return False
+        nodes = await self._view.nodes()
+        return too_few(nodes.nodes.values(), job, workers)
+
+    async def _facts(self, run: Run, known: Known) -> Mapping[str, NodeFacts]:
+        """Of its nodes, once it has any."""
+        if not run.job.nodes or run.meaning.kind in _NOT_PLACED:
+            return {}
+        nodes = await self._view.nodes(NODES_SECONDS if run.meaning.kind is Kind.ALIVE else BUSY_SECONDS)
+        lost = run.meaning.cause == reasons.NODE_LOST
+        return {node: self._fact(node, nodes, known, lost) for node in run.job.nodes}
+
+    def _fact(self, node: str, nodes: NodeListing, known: Known, lost: bool) -> NodeFacts:
+        """A node that was silent under the job counts as answering once it has answered for a while."""
+        fact = nodes.of(node)
+        if fact.silent:
+            known.silent.add(node)
+            return fact
+        if (lost or node in known.silent) and self._stopwatch() - nodes.answering[node] < BACK_SECONDS:
+            return SILENT
+        known.silent.discard(node)
+        return fact
+
+
+def _of(listing: Listing, uid: str, attempt: int) -> list[SlurmJob]:
+    return [job for number, job in listing.jobs.get(uid, ()) if number == attempt]
+
+
+def _over(job: SlurmJob) -> bool:
+    return means(job, 0.0).kind is Kind.ENDED
+
+
+def _age(job: SlurmJob) -> tuple[float, int, str]:
+    return job.submitted_at or 0.0, len(job.id), job.id
+
+
+def _refusal(error: Refused, excluded: Sequence[str]) -> Exception:
+    kind = kind_of(str(error), bool(excluded))
+    if kind is Refusal.TOO_TIGHT:
+        return TooTight(str(error))
+    return Unreachable(str(error)) if kind is Refusal.PASSES else error
