@@ -11,6 +11,7 @@ from hedgerow_operator.core import degraded, phrases
 from hedgerow_operator.core.gang import Gang
 from hedgerow_operator.core.incidents import planned, stall_trouble
 from hedgerow_operator.core.ladder import FAIL, SUSPEND, last_chance
+from hedgerow_operator.core.nodes import avoided
 from hedgerow_operator.core.resume import misfit
 from hedgerow_operator.core.seen import WORKER_RUNNING
 from hedgerow_operator.core.step import (
@@ -133,8 +134,8 @@ def _waiting(context: Context) -> Said:
     """Which worker is missing, and why."""
     gang = context.gang
     if context.seen.too_tight:
-        avoided = ", ".join([entry.name for entry in context.status.excluded_nodes] or sorted(context.seen.avoided))
-        return FALSE, reasons.EXCLUSION_TOO_TIGHT, f"without {avoided} there is no room: {context.seen.too_tight}"
+        nodes = ", ".join([entry.name for entry in context.status.excluded_nodes] or sorted(context.seen.avoided))
+        return FALSE, reasons.EXCLUSION_TOO_TIGHT, f"without {nodes} there is no room: {context.seen.too_tight}"
     if gang.placement is not None and gang.placement.waiting:
         reason = reasons.JOB_HELD if gang.placement.held else reasons.WAITING_FOR_WORKERS
         return FALSE, reason, gang.placement.waiting
@@ -155,7 +156,15 @@ def _waiting(context: Context) -> Said:
         return FALSE, reasons.NO_REPORTS, message
     details = [text for worker in gang.silent[:4] if (text := _why_missing(gang, worker))]
     missing = f"{len(gang.silent)} of {gang.workers} workers are missing" if gang.silent else _complete(context)
-    return FALSE, reasons.WAITING_FOR_WORKERS, "; ".join([missing, *details])
+    return FALSE, reasons.WAITING_FOR_WORKERS, "; ".join(filter(None, [missing, *details, _may_not_use(context)]))
+
+
+def _may_not_use(context: Context) -> str:
+    """The scheduler's sentence says how many nodes have another name, and not why they are avoided."""
+    placement = context.gang.placement
+    if placement is None or not any(worker.unschedulable for worker in placement.workers):
+        return ""
+    return avoided.words(placement.avoided, context.status.excluded_nodes, context.seen.avoided)
 
 
 def _mute(context: Context) -> list[int]:
