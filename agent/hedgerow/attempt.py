@@ -23,6 +23,7 @@ from hedgerow.rank_tree import RankTree
 from hedgerow.ranks import Rank, RankFiles
 from hedgerow.recorder import RankRecorder, RecorderReader, recorder_variables
 from hedgerow.signalling import signal_process
+from hedgerow.slurm.tasks import Tasks
 from hedgerow.survivors import survivors
 from hedgerow.system_calls import die_with_parent
 from hedgerow.wire import RANK_EXITED, STAGE_RUNNING, STAGE_STOPPED, STAGE_STOPPING, STOP_ENDED, Command, RankReport
@@ -40,7 +41,8 @@ _CANNOT_START = 127  # as a shell says it
 class Place:
     """Where an attempt runs: what it was told, and what it shares with the attempts before.
 
-    pattern: reads output by the user's own pattern, None where there is none.
+    pattern: reads output by the user's own pattern, None where there is none. tasks: those of this node, where srun
+    has started one for each rank.
     """
 
     options: Options
@@ -49,6 +51,7 @@ class Place:
     pump: OutputPump
     recorders: RecorderReader
     pattern: Optional[PatternProcess] = None
+    tasks: Optional[Tasks] = None
 
 
 class Attempt:
@@ -76,10 +79,12 @@ class Attempt:
         self._dumped: Optional[float] = None
         self._recorders: Optional[RecorderReader] = None
         self._pattern: Optional[PatternProcess] = None
+        self._tasks: Optional[Tasks] = None
 
     def begin(self, place: Place, inherited: Mapping[str, str]) -> None:
         """Start every rank. When the command cannot be started, the attempt has failed and nothing is left running."""
         self._recorders, self._pattern, self._options = place.recorders, place.pattern, place.options
+        self._tasks = place.tasks
         try:
             if place.options.processes == PER_WORKER:
                 self._start_tree(place, inherited)
@@ -262,15 +267,21 @@ class Attempt:
         options = place.options
         number = options.worker * options.nproc + local
         files = RankFiles(os.path.join(place.folder, "attempt-%d-rank-%d" % (self.number, number)))
+        if place.tasks is not None:
+            inherited = place.tasks.variables(local)
         variables = rank_environment(options, self.start, local, files.variables(), place.archive, inherited)
         variables.update(recorder_variables(files.folder, variables))
         reads = options.heartbeat_source in environment.LOG_SOURCES
-        output = RankOutput(RankLog(place.pattern) if reads else None, options.nproc)
+        targets = (1, 2) if place.tasks is None else place.tasks.outputs(local)
+        output = RankOutput(RankLog(place.pattern) if reads else None, options.nproc, targets)
         try:
-            process = ranks.spawn(list(options.command), variables, output, die_with_parent())
+            if place.tasks is None:
+                process = ranks.spawn(list(options.command), variables, output, die_with_parent())
+            else:
+                process = place.tasks.spawn(local, variables, output.write_ends)
         finally:
             output.close_write_ends()
-        place.pump.add(output, whole_lines=options.nproc > 1)
+        place.pump.add(output, whole_lines=options.nproc > 1 and place.tasks is None)
         recorder = RankRecorder(number, variables)
         place.recorders.follow(recorder)
         return Rank(number, local, files, output, process, options.heartbeat_source, recorder)
@@ -296,7 +307,8 @@ class Attempt:
 
     def _survivors(self, table: Dict[int, kernel.Process]) -> List[kernel.Process]:
         helper = self._pattern.pid if self._pattern is not None else None
-        return survivors(os.getpid(), self._groups(), table, helper)
+        others = self._tasks.pids if self._tasks is not None else []
+        return survivors([os.getpid()] + others, self._groups(), table, helper)
 
     def _groups(self) -> List[int]:
         if self._tree is not None:

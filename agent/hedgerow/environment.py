@@ -26,11 +26,16 @@ FENCE_SECONDS = "HEDGEROW_FENCE_SECONDS"
 GRACE_SECONDS = "HEDGEROW_GRACE_SECONDS"
 MASTER_PORT = "HEDGEROW_MASTER_PORT"
 TEMPORARY = "HEDGEROW_TMP"
+SLURM_LAUNCH = "HEDGEROW_SLURM_LAUNCH"
+GPUS = "HEDGEROW_GPUS"
 # LD_PRELOAD of the ranks, under a name that the launcher's own loader does not obey.
 PRELOAD = "HEDGEROW_LD_PRELOAD"
 
 # Read by the launcher and by the code injected into the ranks.
 HEARTBEAT_SOURCE = "HEDGEROW_HEARTBEAT_SOURCE"
+
+# Set by the supervisor of a batch job: the socket at which what stands for srun asks what to start.
+STEPS = "HEDGEROW_STEPS"
 
 # Set by the launcher for a command that starts the ranks itself: the folder that holds one folder for each rank.
 RANKS = "HEDGEROW_RANKS"
@@ -64,4 +69,6 @@ LAUNCHER_ONLY = (
     FENCE_SECONDS,
     GRACE_SECONDS,
     MASTER_PORT,
+    SLURM_LAUNCH,
+    GPUS,
 )

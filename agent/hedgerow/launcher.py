@@ -18,12 +18,14 @@ from hedgerow.held_start import HeldStart
 from hedgerow.log import say
 from hedgerow.logs import launcher_lines
 from hedgerow.membership import Membership
-from hedgerow.options import MOVE_ASIDE, Options, UsageError, parse
+from hedgerow.options import MOVE_ASIDE, Options, Unwatchable, UsageError, parse
 from hedgerow.output import OutputPump
 from hedgerow.pattern_process import PatternProcess
 from hedgerow.recorder import RecorderReader
 from hedgerow.reporter import Delivery, Reporter
 from hedgerow.scanner import Cleared, Scanner
+from hedgerow.slurm import bare, task
+from hedgerow.slurm.tasks import Tasks
 
 TICK_SECONDS = 0.25
 STOPPING_TICK_SECONDS = 0.02
@@ -77,6 +79,11 @@ class Launcher:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, lambda _number, _frame: self._send(self._on_signal))
         signal.signal(signal.SIGCHLD, lambda _number, _frame: self._send(self._on_child))
+        if self._options.step is not None:
+            task.let_user_signals_pass()
+        if self._place.tasks is not None:
+            self._place.tasks.begin(lambda pid, status: self._send(self._on_end, pid, status))
+            self._place.tasks.gather(lambda: not self._events.empty())
         self._place.pump.start()
         self._place.recorders.start()
         if self._options.has_operator:
@@ -89,6 +96,8 @@ class Launcher:
         if self._attempt is not None:
             self._attempt.wait_for_output(OWN_GRACE_SECONDS)
         self._membership.close()
+        if self._place.tasks is not None:
+            return self._place.tasks.finish(self._exit_code, self._attempt.ranks if self._attempt is not None else ())
         return self._exit_code
 
     def _begin_reporting(self) -> None:
@@ -153,14 +162,23 @@ class Launcher:
     def _on_child(self) -> None:
         until = time.monotonic() + _OUTPUT_WAIT_SECONDS
         for pid, status in _reaped():
-            rank = self._attempt.reap(pid, status, machine.boottime()) if self._attempt is not None else None
-            if rank is not None:
-                if self._attempt is not None and self._attempt.stage == wire.STAGE_RUNNING:
-                    # What it said last is its last step, or explains why it ended.
-                    rank.output.settle(until)
-                say(launcher_lines.RANK_ENDED % (rank.number, rank.exit_code or 0))
-                self._reporter.report_now()
+            self._note_end(pid, status, until)
         self._ticked = 0.0
+
+    def _on_end(self, pid: int, status: int) -> None:
+        """Another task of this node has reaped its rank."""
+        self._note_end(pid, status, time.monotonic() + _OUTPUT_WAIT_SECONDS)
+        self._ticked = 0.0
+
+    def _note_end(self, pid: int, status: int, until: float) -> None:
+        rank = self._attempt.reap(pid, status, machine.boottime()) if self._attempt is not None else None
+        if rank is None:
+            return
+        if self._attempt is not None and self._attempt.stage == wire.STAGE_RUNNING:
+            # What it said last is its last step, or explains why it ended.
+            rank.output.settle(until)
+        say(launcher_lines.RANK_ENDED % (rank.number, rank.exit_code or 0))
+        self._reporter.report_now()
 
     def _on_signal(self) -> None:
         first, self._signalled = not self._signalled, True
@@ -339,15 +357,22 @@ def main(arguments: List[str]) -> int:
     """``hedgerow run`` with ``arguments`` (those after ``run``); the exit code."""
     try:
         options = parse(arguments, os.environ)
+        if options.per_task and options.step is not None and options.step.local:
+            return task.serve(options)
         folder = machine.free_space(options.temporary)
         if folder is None:
             raise UsageError("no folder can be written to for small files; set HEDGEROW_TMP to one")
+    except Unwatchable as error:
+        return bare.run(str(error), arguments)
     except UsageError as error:
         say(str(error))
         return _USAGE
     try:
         sys.setswitchinterval(_SWITCH_SECONDS)
         return Launcher(options, _place(options, folder)).run()
+    except UsageError as error:
+        say(str(error))
+        return _USAGE
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -362,7 +387,8 @@ def _place(options: Options, folder: str) -> Place:
         say("processes that leave their group cannot be followed here (no prctl)")
     reads = options.log_pattern and options.heartbeat_source in environment.LOG_SOURCES
     pattern = PatternProcess(options.log_pattern, archive) if reads else None
-    return Place(options, folder, archive, OutputPump(), RecorderReader(), pattern)
+    tasks = Tasks(options) if options.per_task else None
+    return Place(options, folder, archive, OutputPump(), RecorderReader(), pattern, tasks)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ from typing import Any, List, Mapping, NoReturn, Optional, Tuple
 
 from hedgerow import environment, launch_mode
 from hedgerow.logs.reader import AUTO, AutoReader
+from hedgerow.slurm import launch as slurm_launch
+from hedgerow.slurm import step as slurm_step
 from hedgerow.wire import JobRef
 
 VERIFY_CONTENT = "Content"
@@ -15,6 +17,9 @@ VERIFY_SIZE = "Size"
 VERIFY_MARKERS = "Markers"
 MOVE_ASIDE = "MoveAside"
 LEAVE = "Leave"
+# Every rank sees the GPUs of its worker, or only its own share of them.
+GPUS_PER_WORKER = "PerWorker"
+GPUS_PER_RANK = "PerRank"
 
 
 _NO_JOB = JobRef("", "", "")
@@ -24,9 +29,16 @@ class UsageError(Exception):
     """What is wrong with the input, where, and what to write instead."""
 
 
+class Unwatchable(UsageError):
+    """This step of Slurm cannot be watched, and is to run as it would without us; the text says why."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """What one launcher was told. A time of 0 for ``fence_seconds`` means: never fence by time."""
+    """What one launcher was told. A time of 0 for ``fence_seconds`` means: never fence by time.
+
+    step: the step of Slurm that says which worker this is, None elsewhere; slurm_launch: which part of it, then.
+    """
 
     command: Tuple[str, ...]
     processes: str = launch_mode.PER_RANK
@@ -50,6 +62,14 @@ class Options:
     grace_seconds: float = 30.0
     master_port: int = 0
     temporary: str = ""
+    gpus: str = GPUS_PER_WORKER
+    slurm_launch: str = ""
+    step: Optional[slurm_step.Step] = None
+
+    @property
+    def per_task(self) -> bool:
+        """Whether srun has started each rank here, beside a launcher of its own."""
+        return self.step is not None and self.slurm_launch == slurm_launch.PER_TASK
 
     @property
     def has_operator(self) -> bool:
@@ -135,6 +155,22 @@ _OPTIONS = (
     _Option("grace_seconds", "--grace-seconds", (environment.GRACE_SECONDS,), float, "time between TERM and KILL"),
     _Option("master_port", "--master-port", (environment.MASTER_PORT,), int, "MASTER_PORT; 0: pick a free one"),
     _Option("temporary", "--temporary", (environment.TEMPORARY,), str, "folder for heartbeat files"),
+    _Option(
+        "gpus",
+        "--gpus",
+        (environment.GPUS,),
+        str,
+        "whether a rank sees all GPUs of its worker, or its share of them",
+        choices=(GPUS_PER_WORKER, GPUS_PER_RANK),
+    ),
+    _Option(
+        "slurm_launch",
+        "--slurm-launch",
+        (environment.SLURM_LAUNCH,),
+        slurm_launch.named,
+        "whether srun starts one launcher for each node, or for each rank",
+        choices=slurm_launch.LAUNCHES,
+    ),
 )
 
 
@@ -149,6 +185,7 @@ def parse(arguments: List[str], variables: Mapping[str, str]) -> Options:
     given = vars(_parser().parse_args(own))
     values = {option.field: _value(option, given[option.field], variables) for option in _OPTIONS}
     values["processes"] = values["processes"] or launch_mode.default_mode(command)
+    values.update(_in_step(values, command, variables))
     job = JobRef(
         variables.get(environment.JOB_UID, ""),
         variables.get(environment.JOB_NAMESPACE, ""),
@@ -159,6 +196,21 @@ def parse(arguments: List[str], variables: Mapping[str, str]) -> Options:
     )
     _check(options)
     return options
+
+
+def _in_step(values: Mapping[str, Any], command: List[str], variables: Mapping[str, str]) -> Mapping[str, Any]:
+    """What follows from being a task of Slurm, unless somebody has said which worker this is."""
+    step = slurm_step.read(variables) if values["worker"] is None else None
+    automatic = values["slurm_launch"] == slurm_launch.AUTO
+    if step is None:
+        if automatic and values["worker"] is None:
+            raise Unwatchable("srun does not tell this task its place")
+        return {}
+    starts_ranks = values["processes"] == launch_mode.PER_WORKER
+    try:
+        return slurm_launch.place_in(step, values, starts_ranks, command, variables)
+    except slurm_launch.Misplaced as error:
+        raise (Unwatchable if automatic else UsageError)(str(error)) from None
 
 
 def _split(arguments: List[str]) -> Tuple[List[str], List[str]]:

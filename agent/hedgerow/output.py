@@ -64,12 +64,14 @@ class Tail:
 class RankOutput:
     """The two pipes of one rank. ``write_ends`` are for the child; close them once it has started.
 
-    log: what is to be read of it for progress, None: nothing. ranks: how many share what pipes may hold.
+    log: what is to be read of it for progress, None: nothing. ranks: how many share what pipes may hold. targets: the
+    descriptors that its output and errors are passed on to.
     """
 
-    def __init__(self, log: Optional[RankLog] = None, ranks: int = 1) -> None:
+    def __init__(self, log: Optional[RankLog] = None, ranks: int = 1, targets: Tuple[int, int] = (1, 2)) -> None:
         self.tail = Tail()
         self.log = log
+        self.targets = targets
         self.drained = threading.Event()
         self.open_streams = 2
         # The pump holds something that it has not handed on to the tail and the log, and written, yet.
@@ -110,7 +112,7 @@ class RankOutput:
 
 
 class OutputPump(threading.Thread):
-    """Reads every rank's pipes and writes to our own standard output and error.
+    """Reads every rank's pipes and writes to our own standard output and error, or to those of the rank's own task.
 
     With several ranks only whole lines are written, so that lines never mix. A slow reader of our output slows the
     ranks that print, as it would without us, and nothing else.
@@ -157,26 +159,26 @@ class OutputPump(threading.Thread):
             output.tail.add(stream, data)
             if output.log is not None:
                 self._reader.offer(output.log, stream, data)
-            self._pass_on(end, stream, data, whole_lines)
+            self._pass_on(end, output.targets[stream - 1], data, whole_lines)
         output.in_hand = False
         if not data:
             self._close(end, output, stream)
 
-    def _pass_on(self, end: int, stream: int, data: bytes, whole_lines: bool) -> None:
+    def _pass_on(self, end: int, target: int, data: bytes, whole_lines: bool) -> None:
         if not whole_lines:
-            _write(stream, data)
+            _write(target, data)
             return
         data = self._held.pop(end, b"") + data
         cut = data.rfind(b"\n") + 1
         cut = max(cut, data.rfind(b"\r", cut) + 1)
         if len(data) - cut > _HELD_BYTES:
             cut = len(data)
-        _write(stream, memoryview(data)[:cut])
+        _write(target, memoryview(data)[:cut])
         if cut < len(data):
             self._held[end] = data[cut:]
 
     def _close(self, end: int, output: RankOutput, stream: int) -> None:
-        _write(stream, self._held.pop(end, b""))
+        _write(output.targets[stream - 1], self._held.pop(end, b""))
         self._selector.unregister(end)
         os.close(end)
         output.open_streams -= 1
@@ -185,8 +187,8 @@ class OutputPump(threading.Thread):
 
     def _flush_held(self) -> None:
         for end in list(self._held):
-            stream = self._selector.get_key(end).data[1]
-            _write(stream, self._held.pop(end))
+            output, stream, _whole_lines = self._selector.get_key(end).data
+            _write(output.targets[stream - 1], self._held.pop(end))
 
 
 def _enlarge(pipes: Tuple[int, ...], most: int) -> None:
@@ -199,20 +201,20 @@ def _enlarge(pipes: Tuple[int, ...], most: int) -> None:
             fcntl.fcntl(pipe, _SET_PIPE_SIZE, size)
 
 
-def _write(stream: int, data: Union[bytes, memoryview]) -> None:
+def _write(target: int, data: Union[bytes, memoryview]) -> None:
     """Write all of it; when the reader of our output is gone, it is lost and training goes on."""
     view = memoryview(data)
     while view:
         try:
-            view = view[os.write(stream, view) :]
+            view = view[os.write(target, view) :]
         except BlockingIOError:
-            _wait_writable(stream)
+            _wait_writable(target)
         except OSError:
             return
 
 
-def _wait_writable(stream: int) -> None:
+def _wait_writable(target: int) -> None:
     """Wait until a non-blocking descriptor takes more."""
     with selectors.DefaultSelector() as selector:
-        selector.register(stream, selectors.EVENT_WRITE)
+        selector.register(target, selectors.EVENT_WRITE)
         selector.select(1.0)

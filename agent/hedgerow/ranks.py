@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
-from typing import Any, Callable, Dict, List, Mapping, Optional, Set
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set
 
 from hedgerow import environment, kernel, memory, record
 from hedgerow.activity import ActivityFold, take_sample
@@ -264,6 +264,21 @@ def spawn(
         stdin=subprocess.DEVNULL,
         stdout=output.write_ends[0],
         stderr=output.write_ends[1],
+        start_new_session=True,
+        preexec_fn=tie,
+    )
+
+
+def spawn_as_given(
+    command: List[str], variables: Mapping[str, str], pipes: Sequence[int], tie: Optional[Callable[[], None]]
+) -> Any:
+    """As ``spawn``, for a rank that gets all that this process has: descriptors such as PMI_FD, standard input."""
+    return subprocess.Popen(
+        command,
+        env=dict(variables),
+        stdout=pipes[0],
+        stderr=pipes[1],
+        close_fds=False,
         start_new_session=True,
         preexec_fn=tie,
     )

@@ -27,6 +27,7 @@ def constant_part(options: Options, launcher: str, address: str, peer_address: s
         "node": options.node or os.uname().nodename,
         "address": address,
         "peer_address": peer_address,
+        "step": options.step.name if options.step is not None else "",
     }
 
 

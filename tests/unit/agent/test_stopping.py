@@ -74,9 +74,9 @@ def process(pid: int, parent: int, group: int = 0, session: int = 0, state: str 
 )
 def test_what_counts_as_alive_of_rank_20(entry: Process, counts: bool) -> None:
     table = {10: process(10, 1), 20: process(20, 10, state="Z"), entry.pid: entry}
-    assert survivors(10, [20], table) == ([entry] if counts else [])
+    assert survivors([10], [20], table) == ([entry] if counts else [])
 
 
 def test_the_helper_of_the_launcher_is_no_survivor() -> None:
     table = {10: process(10, 1), 30: process(30, 10), 31: process(31, 10)}
-    assert survivors(10, [20], table, helper=30) == [table[31]]
+    assert survivors([10], [20], table, helper=30) == [table[31]]
