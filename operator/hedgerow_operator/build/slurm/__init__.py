@@ -1,0 +1,1 @@
+"""The batch job of a placement on Slurm."""
