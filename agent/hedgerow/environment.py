@@ -34,9 +34,6 @@ PRELOAD = "HEDGEROW_LD_PRELOAD"
 # Read by the launcher and by the code injected into the ranks.
 HEARTBEAT_SOURCE = "HEDGEROW_HEARTBEAT_SOURCE"
 
-# Set by the supervisor of a batch job: the socket at which what stands for srun asks what to start.
-STEPS = "HEDGEROW_STEPS"
-
 # Set by the launcher for a command that starts the ranks itself: the folder that holds one folder for each rank.
 RANKS = "HEDGEROW_RANKS"
 
