@@ -50,6 +50,17 @@ which tells which rank is on which GPU; their namespace has to allow that (Pod S
 service account has no rights: its token only says which node it reports for. New attempts avoid a node whose GPU asks
 for a reset, a reboot or a person, until `agent.quarantineSeconds` after that was last seen.
 
+Where a dcgm-exporter runs already, it can stand in for the agent, and nothing more runs on the nodes:
+
+```
+helm upgrade hedgerow charts/hedgerow --namespace hedgerow-system --reuse-values --set agent.enabled=true \\
+  --set agent.source=DCGMExporter --set agent.dcgmExporter.namespace=gpu-operator \\
+  --set agent.dcgmExporter.selector=app=nvidia-dcgm-exporter
+```
+
+The operator then may list the pods of that namespace, asks each on its port (a network policy must let it), and says in
+GPUNodes what they say.
+
 ## Values
 
 | Key | Type | Default | Description |

@@ -12,6 +12,8 @@ from typing import Any
 
 import click
 
+from hedgerow_operator.reconcile.exporters import PORT, SCRAPE_SECONDS, SELECTOR, ExporterRules
+
 POD_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 
 
@@ -46,6 +48,19 @@ def _own_namespace() -> str:
     "--agent-service-account",
     default="",
     help="NAMESPACE/NAME of the node agents' service account. Empty: no reports of agents are taken.",
+)
+@click.option(
+    "--dcgm-exporter-namespace",
+    default="",
+    help="Namespace of dcgm-exporters to ask in place of node agents. Empty: none are asked.",
+)
+@click.option("--dcgm-exporter-selector", default=SELECTOR, help="Labels of their pods.")
+@click.option("--dcgm-exporter-port", type=click.IntRange(1, 65535), default=PORT, help="Their port.")
+@click.option(
+    "--dcgm-exporter-scrape-seconds",
+    type=click.FloatRange(1, 300),
+    default=SCRAPE_SECONDS,
+    help="How often each of them is asked.",
 )
 @click.option(
     "--agent-silent-seconds",
@@ -120,6 +135,14 @@ def _settings(options: dict[str, Any]) -> Any:
         injection=injection,
         log_level=options["log_level"],
         agent_account=options["agent_service_account"],
+        exporters=ExporterRules(
+            namespace=options["dcgm_exporter_namespace"],
+            selector=options["dcgm_exporter_selector"],
+            port=options["dcgm_exporter_port"],
+            scrape_seconds=options["dcgm_exporter_scrape_seconds"],
+        )
+        if options["dcgm_exporter_namespace"]
+        else None,
         node_rules=NodeRules(
             silent_seconds=float(options["agent_silent_seconds"]),
             quarantine_seconds=float(options["quarantine_seconds"]),

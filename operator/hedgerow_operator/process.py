@@ -12,10 +12,12 @@ import structlog
 from aiohttp import web
 from kubernetes.aio.client import ApiClient, Configuration
 
+from hedgerow_operator.adapters.exporters.scraper import Scraper
 from hedgerow_operator.adapters.kube import paths
 from hedgerow_operator.adapters.kube.api import Api, Rejected
 from hedgerow_operator.adapters.kube.connection import load_configuration, make_client
 from hedgerow_operator.adapters.kube.elsewhere import LocalElsewhere
+from hedgerow_operator.adapters.kube.exporters import KubeExporters
 from hedgerow_operator.adapters.kube.gpu_nodes import KubeGPUNodes
 from hedgerow_operator.adapters.kube.jobs import KubeJobs
 from hedgerow_operator.adapters.kube.leader import LeaseLeadership
@@ -99,6 +101,12 @@ class Operator:
             if settings.taint_rules
             else None
         )
+        found, rules = self.gpu_nodes, settings.exporters
+        self.scraper = (
+            Scraper(KubeExporters(guarded, rules), self.agents, rules, found.xids, time.monotonic, time.time)
+            if rules
+            else None
+        )
         engine = Reconciler(
             jobs=self.jobs,
             runtime_for=lambda job: runtime if job.spec.kubernetes else elsewhere,
@@ -150,6 +158,7 @@ class Operator:
                 self._list_nodes(),
                 self._taint(),
                 self._watch(),
+                *([self.scraper.run()] if self.scraper else ()),
             )
         }
         try:
@@ -193,7 +202,7 @@ class Operator:
         while True:
             wait = RELIST_SECONDS
             try:
-                for key in await self.gpu_nodes.load() if self.settings.agent_account else ():
+                for key in await self.gpu_nodes.load() if self.settings.hears_nodes else ():
                     self.node_queue.add(key)
             except Unreachable as error:
                 log.warning("GPUNodes cannot be listed", error=str(error))
@@ -212,7 +221,7 @@ class Operator:
 
     async def _know_nodes(self) -> None:
         """Before anything is placed: which nodes are quarantined. Without the right to read that, jobs go on."""
-        for attempt in range(NODE_READS if self.settings.agent_account else 0):
+        for attempt in range(NODE_READS if self.settings.hears_nodes else 0):
             try:
                 await self.gpu_nodes.load()
                 return

@@ -12,8 +12,9 @@ from hedgerow_operator.api.labels import GPU_NODE_PLURAL, GROUP, TRAINING_JOB_PL
 # Namespace: in each namespace that is watched. Cluster: of the whole cluster, whatever is watched.
 # Home: in the operator's own namespace. Default: in the namespace of that name, where node agents run.
 # Taint: of the whole cluster, and only with nodeAction: Taint.
-SCOPES = ("namespace", "cluster", "home", "default", "taint")
-Scope = Literal["namespace", "cluster", "home", "default", "taint"]
+# Exporters: in the namespace of the dcgm-exporters, and only with agent.source: DCGMExporter.
+SCOPES = ("namespace", "cluster", "home", "default", "taint", "exporters")
+Scope = Literal["namespace", "cluster", "home", "default", "taint", "exporters"]
 
 
 class Right(Struct, frozen=True, kw_only=True):
@@ -117,6 +118,13 @@ RIGHTS = (
         resource="nodes",
         verbs=("patch",),
         why="taints quarantined nodes, and takes its own taints off",
+    ),
+    Right(
+        scope="exporters",
+        group="",
+        resource="pods",
+        verbs=("list",),
+        why="finds the dcgm-exporters, and which node each one speaks for",
     ),
 )
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 from hedgerow_operator.build.injection import Injection
 from hedgerow_operator.core.nodes.seen import NodeRules
 from hedgerow_operator.core.nodes.taints import TaintRules
+from hedgerow_operator.reconcile.exporters import ExporterRules
 
 
 class BadSettings(Exception):
@@ -20,6 +21,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     """namespaces: those to watch; empty: all. home: the namespace of the Lease. identity: unique to this process.
 
     agent_account: namespace/name of the node agents' service account; empty: reports of agents are refused.
+    exporters: the dcgm-exporters that stand in for agents; None: there are none.
     node_rules: the times that GPUNodes go by. taint_rules: how quarantined nodes are tainted; None: they are not."""
 
     namespaces: tuple[str, ...]
@@ -31,8 +33,14 @@ class Settings(Struct, frozen=True, kw_only=True):
     injection: Injection
     log_level: str
     agent_account: str = ""
+    exporters: ExporterRules | None = None
     node_rules: NodeRules = NodeRules()
     taint_rules: TaintRules | None = None
+
+    @property
+    def hears_nodes(self) -> bool:
+        """Whether anybody tells of the nodes' GPUs."""
+        return bool(self.agent_account or self.exporters)
 
 
 def check(settings: Settings) -> None:
@@ -47,10 +55,15 @@ def check(settings: Settings) -> None:
         raise BadSettings(
             "--inject-image: is empty; write the operator's own image, such as example.org/hedgerow:0.1.0"
         )
-    if settings.taint_rules and not settings.agent_account:
+    if settings.taint_rules and not settings.hears_nodes:
         raise BadSettings(
             "--node-action: Taint is about nodes whose agents report, and none are believed; "
-            "write --agent-service-account too, or --node-action=None"
+            "write --agent-service-account or --dcgm-exporter-namespace too, or --node-action=None"
+        )
+    if settings.agent_account and settings.exporters:
+        raise BadSettings(
+            "--dcgm-exporter-namespace: dcgm-exporters stand in for node agents, and agents are believed too; "
+            "leave out one of --dcgm-exporter-namespace and --agent-service-account"
         )
     if settings.agent_account and not re.fullmatch(r"[a-z0-9-]+/[a-z0-9.-]+", settings.agent_account):
         raise BadSettings(

@@ -13,6 +13,7 @@ from hedgerow.wire_agent import AgentReport
 from hedgerow_operator.api import gpu_node
 from hedgerow_operator.api.conditions import TRUE, find_condition
 from hedgerow_operator.api.gpu_node import GPUNode, GPUNodeStatus, Quarantine
+from hedgerow_operator.api.times import parse_time
 from hedgerow_operator.core.nodes.decide import decide
 from hedgerow_operator.core.nodes.findings import fatal
 from hedgerow_operator.core.nodes.seen import NodeRules, NodeSeen, many_silent
@@ -110,6 +111,12 @@ class NodeReconciler:
             return None
         found = ((name, node.status.quarantine) for name, node in self._known.items())
         return {name: entry for name, entry in found if entry is not None}
+
+    def xids(self, name: str) -> Mapping[int, tuple[int, float]]:
+        """What the GPUNode says of its GPUs: index -> code of the last Xid, and the seconds since it was first seen."""
+        node = self._known.get(name)
+        told = [(gpu.index, gpu.xid) for gpu in node.status.gpus] if node else []
+        return {index: (xid.code, self._clock() - parse_time(xid.since)) for index, xid in told if xid is not None}
 
     def quarantined(self) -> Mapping[str, str]:
         """The nodes that new attempts avoid, and why in a word."""

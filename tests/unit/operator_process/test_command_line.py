@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from hedgerow_operator import logs
 from hedgerow_operator.core.nodes.taints import TaintRules
 from hedgerow_operator.main import _settings, main
+from hedgerow_operator.reconcile.exporters import ExporterRules
 
 GOOD = ["--report-url=http://hedgerow:8080", "--inject-image=example/hedgerow:1"]
 
@@ -31,7 +32,12 @@ def restored_logging() -> Iterator[None]:
         pytest.param([*GOOD, "--report-url=http://x/v1/reports"], "is not the address of a server", id="with a path"),
         pytest.param([*GOOD, "--inject-image="], "--inject-image: is empty", id="no image"),
         pytest.param(GOOD[:1], "Missing option '--inject-image'", id="an option is missing"),
-        pytest.param([*GOOD, "--node-action=Taint"], "write --agent-service-account too", id="taints without agents"),
+        pytest.param([*GOOD, "--node-action=Taint"], "write --agent-service-account or", id="taints without agents"),
+        pytest.param(
+            [*GOOD, "--agent-service-account=ns/agent", "--dcgm-exporter-namespace=gpu-operator"],
+            "leave out one of --dcgm-exporter-namespace and --agent-service-account",
+            id="agents and exporters",
+        ),
         pytest.param([*GOOD, "--node-action=Drain"], "'Drain' is not one of", id="an unknown action on nodes"),
         pytest.param([*GOOD, "--listen-port=0"], "not in the range", id="no port"),
     ],
@@ -58,6 +64,21 @@ def test_logs_are_json_lines_also_those_of_libraries(capsys: pytest.CaptureFixtu
     (line,) = capsys.readouterr().err.splitlines()
     said = json.loads(line)
     assert (said["event"], said["level"], said["logger"]) == ("careful with this", "warning", "some.library")
+
+
+def test_exporters_are_asked_only_where_their_namespace_is_told() -> None:
+    for given, expected in (
+        ([], None),
+        (["--dcgm-exporter-port=9401"], None),
+        (["--dcgm-exporter-namespace=gpu-operator"], ExporterRules(namespace="gpu-operator")),
+        (
+            ["--dcgm-exporter-namespace=a", "--dcgm-exporter-selector=app=x", "--dcgm-exporter-scrape-seconds=2.5"],
+            ExporterRules(namespace="a", selector="app=x", scrape_seconds=2.5),
+        ),
+    ):
+        settings = _settings(main.make_context("hedgerow-operator", [*GOOD, *given]).params)
+        assert settings.exporters == expected
+        assert settings.hears_nodes is (expected is not None)
 
 
 def test_nodes_are_tainted_by_the_rules_that_it_is_told() -> None:

@@ -1,0 +1,1 @@
+"""Asks dcgm-exporters."""
