@@ -13,6 +13,8 @@ from hedgerow_operator.core.slurm.state_table import GONE, STRANGE, TABLE, Kind,
 STUCK_SECONDS = 300.0
 # Accounting may lag some seconds behind the controller, and may be restarting.
 FORGOTTEN_SECONDS = 120.0
+# Signals come at the controller's next look, every 30 s, and may be 30 s early (seen with 22.05).
+SIGNAL_EARLY_SECONDS = 60.0
 _NO_REASON = ("", "none")
 
 
@@ -34,11 +36,18 @@ class Meaning(Struct, frozen=True, kw_only=True):
     paused: bool = False
 
 
-def means(job: SlurmJob, now: float) -> Meaning:
-    """What the job's state means at ``now`` (epoch seconds)."""
+def means(job: SlurmJob, now: float, lead: float = 0.0) -> Meaning:
+    """What the job's state means at ``now`` (epoch seconds).
+
+    lead: seconds before its time limit at which its ranks were told to end; what ends by itself from then on, and
+    however, was ended by the limit.
+    """
     row = _row(job) or STRANGE
     if row is STRANGE:
         return Meaning(kind=row.kind, message=f"{_said(job, row)}: {'+'.join([job.state, *sorted(job.flags)])}")
+    if lead and row.kind is Kind.ENDED and not row.cause and _was_told_of_limit(job, lead):
+        return Meaning(kind=Kind.ENDED, cause=reasons.TIME_LIMIT_REACHED,
+                       message=f"Slurm job {job.id} ended when its time limit came near")  # fmt: skip
     stuck = row.kind is Kind.ENDING and job.ended_at is not None and now - job.ended_at > STUCK_SECONDS
     message = _stuck(job, now) if stuck else _said(job, row)
     return Meaning(
@@ -76,6 +85,12 @@ def is_same(known: SlurmJob, seen: SlurmJob) -> bool:
     A requeue changes the time of submission, never the comment.
     """
     return (known.id, known.comment, known.name) == (seen.id, seen.comment, seen.name)
+
+
+def _was_told_of_limit(job: SlurmJob, lead: float) -> bool:
+    if job.started_at is None or job.ended_at is None or job.time_limit_seconds is None:
+        return False
+    return job.ended_at >= job.started_at + job.time_limit_seconds - lead - SIGNAL_EARLY_SECONDS
 
 
 def _row(job: SlurmJob) -> Row | None:

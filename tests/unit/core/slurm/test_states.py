@@ -120,6 +120,20 @@ def test_a_job_lives_that(alive: SlurmJob, kind: Kind, paused: bool) -> None:
     assert (found.kind, found.paused, found.cause) == (kind, paused, "")
 
 
+@pytest.mark.parametrize("state", ["COMPLETED", "FAILED"])
+def test_what_ends_by_itself_once_it_was_told_of_its_time_limit_was_ended_by_that(state: str) -> None:
+    ran: dict[str, Any] = {"started_at": NOW, "time_limit_seconds": 3600.0, "exit_status": 0}
+    told = means(job(state, ended_at=NOW + 3545, **ran), NOW + 3600, lead=60.0)
+    assert (told.kind, told.cause, told.well) == (Kind.ENDED, reasons.TIME_LIMIT_REACHED, False)
+    early = means(job(state, ended_at=NOW + 3000, **ran), NOW + 3600, lead=60.0)
+    assert (early.cause, early.well) == ("", state == "COMPLETED")
+
+
+def test_who_is_cancelled_near_the_time_limit_was_cancelled_all_the_same() -> None:
+    near = job("CANCELLED", started_at=NOW, time_limit_seconds=60.0, ended_at=NOW + 59)
+    assert means(near, NOW + 60, lead=30.0).cause == reasons.CANCELLED_OUTSIDE
+
+
 def test_a_job_that_is_put_back_ends_first_and_then_waits_again() -> None:
     ending = means(job("PENDING", "COMPLETING", "REQUEUED", restarts=1), NOW)
     assert (ending.kind, ending.cause) == (Kind.ENDING, reasons.REQUEUED)
