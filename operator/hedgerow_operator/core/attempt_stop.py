@@ -13,7 +13,7 @@ from hedgerow_operator.core.ladder import FAIL, IN_PLACE, NEW_PLACEMENT, SUSPEND
 from hedgerow_operator.core.ledger import close_attempt
 from hedgerow_operator.core.plan import Event
 from hedgerow_operator.core.step import ENDED, GATHERING, PLACING, REMOVING, STOPPING, SUSPENDED, Context, Step
-from hedgerow_operator.core.trouble import Trouble
+from hedgerow_operator.core.trouble import FINAL, Trouble
 
 # Beyond the grace that ranks get, before a launcher that does not confirm is no longer waited for.
 CONFIRM_SECONDS = 10.0
@@ -64,6 +64,7 @@ def stopping(context: Context) -> Step:
         return step.then(attempt_stage=REMOVING)
     if plan.started and reported_finished(context.gang):
         return succeed(context)
+    plan, step = _called_off(context, plan, step)
     if context.job.spec.suspend and plan.action in (IN_PLACE, NEW_PLACEMENT):
         plan = msgspec.structs.replace(plan, action=SUSPEND)
         step = step.then(stopping=plan)
@@ -86,6 +87,8 @@ def removing(context: Context) -> Step:
     plan, step = context.status.stopping, Step(status=context.status)
     if context.seen.placements is None:
         return step
+    if plan is not None:
+        plan, step = _called_off(context, plan, step)
     if context.gang.placement is not None:
         late = context.status.fenced_at is None and clock_may_start(context.gang)
         return step.then(fenced_at=context.moment) if late else step
@@ -115,6 +118,16 @@ def _let_them_end(context: Context, step: Step, plan: Stopping) -> Step:
 def _fence_over(context: Context) -> bool:
     fence = context.job.spec.recovery.fence_seconds + MARGIN_SECONDS
     return context.status.fenced_at is not None and context.seen.stage_seconds >= fence
+
+
+def _called_off(context: Context, plan: Stopping, step: Step) -> tuple[Stopping, Step]:
+    """Whoever ends the placement for good while the next attempt is on its way wants none."""
+    placement = context.gang.placement
+    if placement is None or placement.cause not in FINAL or plan.action not in (IN_PLACE, NEW_PLACEMENT):
+        return plan, step
+    plan = msgspec.structs.replace(plan, action=FAIL, reason=placement.cause, message=placement.ended_reason)
+    event = Event(reason=placement.cause, message=placement.ended_reason)
+    return plan, step.then(event, stopping=plan)
 
 
 def suspended(context: Context) -> Step:

@@ -31,7 +31,7 @@ _UNCOUNTED = frozenset({
     reasons.TIME_LIMIT_REACHED, reasons.PREEMPTED, reasons.REQUEUED, reasons.WORKER_LOST, reasons.CANCELLED_OUTSIDE,
     reasons.DEADLINE_EXCEEDED,
 })
-_FINAL = frozenset({reasons.CANCELLED_OUTSIDE, reasons.DEADLINE_EXCEEDED})
+FINAL = frozenset({reasons.CANCELLED_OUTSIDE, reasons.DEADLINE_EXCEEDED})
 _CLASSES = {
     reasons.NODE_LOST: FaultClass.HARDWARE,
     reasons.OUT_OF_MEMORY: FaultClass.APPLICATION,
@@ -117,7 +117,7 @@ def _told_by_place(placement: PlacementSeen, gang: Gang) -> Trouble:
         node=node,
         exclude=bool(node),
         counted=cause not in _UNCOUNTED,
-        final=cause in _FINAL,
+        final=cause in FINAL,
         fault=cause if cause == reasons.OUT_OF_MEMORY else None,
         fault_class=_CLASSES.get(cause, FaultClass.SCHEDULER),
     )
@@ -232,8 +232,15 @@ def _stopped_itself(gang: Gang) -> Trouble | None:
             )
         if report.stop_cause == STOP_SIGNAL:
             return Trouble(reason=reasons.WORKER_LOST, message=f"worker {worker} was told to terminate",
-                           ranks=gang.ranks_of(worker), counted=False)
+                           ranks=gang.ranks_of(worker), counted=False, settled=not _place_will_tell(gang))
     return None
+
+
+def _place_will_tell(gang: Gang) -> bool:
+    """Whether who had the workers terminated is told once their place says that they have ended: a person, the time
+    limit, a job of higher priority.
+    """
+    return gang.placement is not None and gang.placement.slurm is not None and not gang.placement.removing
 
 
 def _lost_ranks(gang: Gang) -> Trouble | None:

@@ -85,7 +85,16 @@ class ClusterView:
         """A listing at most ``oldest`` seconds old (None: the period), newer than any change. Raises Unreachable."""
         begun = self._stopwatch() - (self.period if oldest is None else oldest)
         async with self._jobs_lock:
-            if self._listing is None or self._listing.begun < max(begun, self._not_before):
+            known = self._listing
+            if known is None or known.begun < begun or known.begun <= self._not_before:
+                self._listing = known = await self._list()
+            return known
+
+    async def fresh_jobs(self) -> Listing:
+        """A listing that was asked for after this call. Raises Unreachable."""
+        asked = self._stopwatch()
+        async with self._jobs_lock:
+            if self._listing is None or self._listing.begun <= asked:
                 self._listing = await self._list()
             return self._listing
 

@@ -91,7 +91,7 @@ class SlurmRuntime:
         unsure = self._uncertain.get(key)
         if unsure is not None and self._stopwatch() - unsure < SETTLE_SECONDS:
             raise Unreachable("whether Slurm has taken the job is not known yet; looking again")
-        if _of(await self._view.jobs(oldest=0.0), *key):
+        if _of(await self._view.fresh_jobs(), *key):
             return
         submission = await self._submissions.prepare(job, attempt, excluded_nodes)
         try:
@@ -117,7 +117,9 @@ class SlurmRuntime:
     async def remove(self, job: TrainingJob, attempt: int, force: tuple[str, ...]) -> None:
         """See Runtime. What is asked to end is told from a listing of this moment: numbers are given again."""
         key = (job.metadata.uid, attempt)
-        alive = [entry for entry in _of(await self._view.jobs(oldest=0.0), *key) if not _over(entry)]
+        listed = _of(await self._view.fresh_jobs(), *key)
+        # One that is ending already was ended by somebody else, or has been asked.
+        alive = [entry for entry in listed if means(entry, self._clock()).kind not in (Kind.ENDING, Kind.ENDED)]
         if alive:
             self._submissions.note_cancelled(job, attempt)
         for entry in alive:
