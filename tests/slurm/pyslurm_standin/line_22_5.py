@@ -20,7 +20,7 @@ def version() -> str:
 class JobSubmitDescription(shared.JobSubmitDescription):
     """See pyslurm 22.5."""
 
-    gres = "gres_per_node"
+    gres_name = "gres_per_node"
     own = ("power_options",)
 
     def check(self) -> None:

@@ -10,5 +10,5 @@ __version__ = "25.11.2"
 class JobSubmitDescription(shared.JobSubmitDescription):
     """See pyslurm 25.11."""
 
-    gres = "gres"
+    gres_name = "gres"
     own = ("extra", "container_id", "segment_size")

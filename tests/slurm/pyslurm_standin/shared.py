@@ -59,6 +59,15 @@ def run(*words: str, environment: dict[str, str] | None = None) -> str:
     return done.stdout
 
 
+def listing(*words: str) -> list[Any]:
+    """What a command lists as JSON: with its controller away it lists nothing, and ends well. Raises RPCError."""
+    document = json.loads(run(*words))
+    if document.get("errors"):
+        raise RPCError(NO_CONTROLLER, "Unable to contact slurm controller (connect failure)")
+    (entries,) = (value for name, value in document.items() if name in ("jobs", "nodes"))
+    return list(entries)
+
+
 class Job:
     """A job by its id; what it is comes with load."""
 
@@ -125,7 +134,7 @@ class Jobs(dict[int, Job]):
     def load(cls, preload_passwd_info: bool = False, frozen: bool = False) -> Jobs:
         """As they are now."""
         jobs = cls()
-        for shown in json.loads(run("squeue", "--json", "--states=all"))["jobs"]:
+        for shown in listing("squeue", "--json", "--states=all"):
             job = Job(shown["job_id"])
             job._shown = shown
             jobs[job.id] = job
@@ -183,7 +192,7 @@ class Nodes(dict[str, Node]):
     def load(cls, preload_passwd_info: bool = False) -> Nodes:
         """As they are now."""
         nodes = cls()
-        for shown in json.loads(run("sinfo", "--json"))["nodes"]:
+        for shown in listing("sinfo", "--json"):
             nodes[shown["name"]] = node = Node(shown["name"])
             node._shown = shown
         return nodes
@@ -192,7 +201,7 @@ class Nodes(dict[str, Node]):
 class JobSubmitDescription:
     """What to submit; an attribute that it has not is an error, as with every extension type."""
 
-    gres = ""
+    gres_name = ""
     own: tuple[str, ...] = ()
 
     def __init__(self, **attributes: Any) -> None:
@@ -200,7 +209,7 @@ class JobSubmitDescription:
             setattr(self, name, value)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name not in (*_OPTIONS, *_FLAGS, *_ELSEWHERE, *self.own, self.gres):
+        if name not in (*_OPTIONS, *_FLAGS, *_ELSEWHERE, *self.own, self.gres_name):
             raise AttributeError(f"'pyslurm.JobSubmitDescription' object has no attribute '{name}'")
         self.__dict__[name] = value
 
@@ -213,8 +222,8 @@ class JobSubmitDescription:
         given = dict(self.__dict__)
         script, environment = given.pop("script"), given.pop("environment")
         words = ["--hold"] if given.pop("priority", None) == 0 else []
-        if self.gres in given:
-            words.append(f"--gres={given.pop(self.gres)}")
+        if self.gres_name in given:
+            words.append(f"--gres={given.pop(self.gres_name)}")
         for name, (on, off) in _FLAGS.items():
             if name in given:
                 words.append(on if given.pop(name) else off)

@@ -88,7 +88,15 @@ _SUFFIXED = re.compile(r"(.*?)([*~#!%$@^-]*)")
 NOT_ENDED = frozenset({"PENDING", "RUNNING", "SUSPENDED"})
 _NOTHING = frozenset({"none", "n/a", "(null)"})
 
+# Of these a time of end, and how it ended, is only foretold (slurm.h, IS_JOB_FINISHED).
+_NOT_ENDED = frozenset({"PENDING", "RUNNING", "SUSPENDED"})
+
 State = tuple[str, frozenset[str]]
+
+
+def has_ended(state: str) -> bool:
+    """Whether a job in this base state has, though it may not be cleaned up yet."""
+    return state not in _NOT_ENDED
 
 
 def job_state(shown: str | Iterable[str]) -> State:

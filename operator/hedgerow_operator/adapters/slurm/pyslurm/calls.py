@@ -8,7 +8,7 @@ from hedgerow_operator.adapters.slurm.pyslurm.lines import line
 from hedgerow_operator.adapters.slurm.pyslurm.submission import described
 from hedgerow_operator.core.slurm import values
 from hedgerow_operator.core.slurm.seen import SlurmJob, SlurmNode, Submission
-from hedgerow_operator.core.slurm.state_words import job_state, node_state
+from hedgerow_operator.core.slurm.state_words import has_ended, job_state, node_state
 
 # From slurm_errno.h.
 INVALID_JOB_ID = 2017
@@ -100,11 +100,11 @@ def _job(job: Any) -> SlurmJob:
         partition=job.partition or "",
         nodes=values.hosts(job.allocated_nodes),
         excluded=values.hosts(job.excluded_nodes),
-        exit_status=_exit_status(job),
+        exit_status=_exit_status(job) if has_ended(state) else None,
         submitted_at=values.time(job.submit_time),
         eligible_at=values.time(job.eligible_time),
-        started_at=values.time(job.start_time),
-        ended_at=values.time(job.end_time),
+        started_at=values.time(job.start_time) if state != "PENDING" else None,
+        ended_at=values.time(job.end_time) if has_ended(state) else None,
         time_limit_seconds=job.time_limit * 60.0 if isinstance(job.time_limit, int) else None,
         restarts=job.requeue_count or 0,
         requeue=bool(job.is_requeueable),
@@ -130,9 +130,7 @@ def _reason(shown: str | None) -> str:
     return "" if shown in (None, "None") else str(shown)
 
 
-def _exit_status(job: Any) -> int | None:
-    if not job.end_time:
-        return None
+def _exit_status(job: Any) -> int:
     signal, code = job.exit_code_signal or 0, job.exit_code or 0
     return (code << 8) | signal
 
