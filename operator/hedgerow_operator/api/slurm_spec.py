@@ -24,9 +24,16 @@ REQUEUE = "Requeue"
 
 
 class ClusterRef(StrictModel, frozen=True, kw_only=True):
-    """Names a SlurmCluster of the job's own namespace."""
+    """Names a SlurmCluster."""
 
     name: Annotated[str, Meta(description="Name of the SlurmCluster.", min_length=1, max_length=253)]
+    namespace: Annotated[
+        str,
+        Meta(
+            description="Its namespace, of which it must allow the job's in spec.allowedNamespaces; unset: the job's own.",
+            max_length=63,
+        ),
+    ] = ""
 
 
 class SlurmSpec(StrictModel, frozen=True, kw_only=True):
@@ -35,8 +42,8 @@ class SlurmSpec(StrictModel, frozen=True, kw_only=True):
     cluster_ref: Annotated[
         ClusterRef | None,
         Meta(
-            description="The SlurmCluster that the job is submitted to, one of its own namespace; unset: the commands "
-            "sbatch, squeue and scancel of the machine that hedgerow local runs on."
+            description="The SlurmCluster that the job is submitted to; unset: the commands sbatch, squeue and scancel of "
+            "the machine that hedgerow local runs on."
         ),
     ] = None
     partition: Annotated[
@@ -65,7 +72,8 @@ class SlurmSpec(StrictModel, frozen=True, kw_only=True):
         Literal["PerNode", "PerTask"],
         Meta(
             description="PerNode: srun starts one launcher on each node, which starts the ranks. PerTask: srun starts "
-            "every rank itself, with its binding and its PMI, for programs of MPI."
+            "every rank itself, with its binding and its PMI, for programs of MPI. A script that calls srun decides by "
+            "its own line."
         ),
     ] = "PerNode"
     resubmit: Annotated[

@@ -14,7 +14,7 @@ import msgspec
 from hedgerow_operator.api.manifests import FoundJob, Manifests, load_manifests
 from hedgerow_operator.api.metadata import DEFAULT_NAMESPACE
 from hedgerow_operator.api.training_job import TrainingJob
-from hedgerow_operator.cli.check_parts import checkpoint, command, local, pod, resources, template_types
+from hedgerow_operator.cli.check_parts import checkpoint, command, local, pod, resources, slurm, template_types
 from hedgerow_operator.cli.check_parts.finding import ERROR, FINE, WARNING, Finding
 from hedgerow_operator.cli.launching import launch_of
 from hedgerow_operator.cli.outcome import name_of
@@ -79,6 +79,8 @@ def offline(found: FoundJob, among: Manifests) -> list[Finding]:
     findings += [*command.findings(spec, launch), *checkpoint.resume_findings(spec, launch)]
     if folder is not None:
         findings += local.findings(spec, folder)
+    elif spec.slurm is not None:
+        findings += slurm.findings(job)
     else:
         findings += checkpoint.findings(spec, claims_beside(found, among))
         findings += [*resources.findings(spec), *pod.findings(spec)]

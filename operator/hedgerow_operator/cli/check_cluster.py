@@ -58,7 +58,8 @@ async def _of(
     if any(template_types.findings(job.spec)):
         return []  # told already, and no server can say more
     if job.spec.kubernetes is None:
-        return [Finding(WARNING, "cluster", "has spec.local: hedgerow local runs it, the cluster does not")]
+        place = "local" if job.spec.local is not None else "slurm without clusterRef"
+        return [Finding(WARNING, "cluster", f"has spec.{place}: hedgerow local runs it, the cluster does not")]
     if isinstance(seen, Finding):
         responsible, told = None, [seen]
     else:

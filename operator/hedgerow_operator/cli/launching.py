@@ -14,7 +14,9 @@ from hedgerow.launch_arguments import KINDS, without_ours
 from hedgerow.launch_front import without_front
 from hedgerow.launch_mode import PER_WORKER, default_mode, inline_script, script_file
 from hedgerow_operator.api.pod_template import read_pods
+from hedgerow_operator.api.slurm_spec import PER_TASK, SlurmSpec
 from hedgerow_operator.api.spec import TrainingJobSpec
+from hedgerow_operator.build.slurm.user_script import calls_srun, interpreter
 
 # Options by which the usual trainers resume, as they are written on command lines.
 RESUME_OPTIONS = (
@@ -28,6 +30,8 @@ RESUME_SETTINGS = (
     "resume_from_checkpoint", "exp_manager.resume_if_exists", "ckpt_path", "trainer.resume_from_checkpoint",
     "trainer.ckpt_path", "resume", "auto_resume",
 )  # fmt: skip
+# In place of PerRank and PerWorker.
+BY_SRUN = "by srun"
 _COMMENT = re.compile(r"(?:^|(?<=\s))#.*$", re.MULTILINE)
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _OPERATORS = frozenset("&;|(){}\n")
@@ -36,7 +40,8 @@ _UNBOUNDED = frozenset(("&&", "||", "|", ";", "&", "(", ")", "{", "}", "then", "
 
 @dataclass(frozen=True)
 class Launch:
-    """processes: PerRank or PerWorker, empty where only the script in the image tells. why: what that follows from.
+    """processes: PerRank, PerWorker or BY_SRUN, empty where only the script in the image tells. why: what that follows
+    from.
 
     command: of the container or of spec.local, with its arguments. launcher: what starts the ranks, if it is seen.
     gives_way: its options that the job decides. resumes: words of the command that say how it resumes.
@@ -61,12 +66,22 @@ def launch_of(spec: TrainingJobSpec, folder: Path | None = None) -> Launch:
 
 
 def command_of(spec: TrainingJobSpec) -> tuple[str, ...]:
-    """The words that are started: command and args of the wrapped container, or those of spec.local."""
+    """The words that are started: command and args of the wrapped container, those of spec.local, or the script of
+    spec.slurm: a shell's as its text, since it is at hand.
+    """
     if spec.local is not None:
         return spec.local.command
+    if spec.slurm is not None:
+        return _of_script(spec.slurm)
     assert spec.kubernetes is not None
     container = read_pods(spec.kubernetes).wrapped
     return (*container.command, *container.args) if container else ()
+
+
+def _of_script(slurm: SlurmSpec) -> tuple[str, ...]:
+    words = interpreter(slurm.script)
+    text = (*words, "-c", slurm.script)
+    return text if inline_script(text) else (*words, "script")
 
 
 def simple_commands(command: Sequence[str]) -> Iterator[list[str]]:
@@ -97,6 +112,10 @@ def simple_commands(command: Sequence[str]) -> Iterator[list[str]]:
 def _mode(
     spec: TrainingJobSpec, command: Sequence[str], launcher: str, script: str, folder: Path | None
 ) -> tuple[str, str]:
+    if spec.slurm is not None and calls_srun(spec.slurm.script):
+        return BY_SRUN, "the script calls srun, which starts them as its line says"
+    if spec.slurm is not None and spec.slurm.launch == PER_TASK:
+        return "PerRank", "srun starts each of them, as slurm.launch says"
     if spec.processes is not None:
         return spec.processes, "as spec.processes says"
     if script and folder is not None:

@@ -20,8 +20,13 @@ from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.api.yaml_writing import yaml_text
 from hedgerow_operator.build.injection import Injection
 from hedgerow_operator.build.placement import placement_job
+from hedgerow_operator.build.slurm.batch_file import batch_file
+from hedgerow_operator.build.slurm.places import Places
+from hedgerow_operator.build.slurm.submission import submission
 from hedgerow_operator.cli.check_parts import template_types
-from hedgerow_operator.cli.launching import Launch, launch_of
+from hedgerow_operator.cli.launching import BY_SRUN, Launch, launch_of
+from hedgerow_operator.core.slurm.sbatch_lines import BadLine
+from hedgerow_operator.reconcile.ports import JobKey
 
 # As the chart sets them where nothing else is asked for.
 DEFAULT_REPORT_URL = "http://hedgerow.hedgerow-system.svc:8080"
@@ -51,6 +56,8 @@ def show_rendered(manifests: str, report_url: str | None, image: str | None, sta
 def rendered(found: FoundJob, injection: Injection, paths: StatePaths) -> str:
     """Comment lines that say how the job is launched, and the YAML of what is created."""
     job, folder = known(found), None
+    if job.spec.slurm is not None:
+        return _batch_file(job, paths, injection)
     if job.spec.local is None:
         created: dict[str, Any] = placement_job(job, FIRST, (), injection)
     else:
@@ -67,6 +74,9 @@ def known(found: FoundJob) -> TrainingJob:
         folder = os.path.normpath(found.folder / spec.local.working_dir)
         local = msgspec.structs.replace(spec.local, working_dir=folder)
         spec = msgspec.structs.replace(spec, local=local)
+    if spec.slurm is not None:
+        options = {"chdir": os.path.normpath(found.folder), **spec.slurm.options}
+        spec = msgspec.structs.replace(spec, slurm=msgspec.structs.replace(spec.slurm, options=options))
     metadata = msgspec.structs.replace(job.metadata, uid=job.metadata.uid or _NO_UID)
     return msgspec.structs.replace(job, metadata=metadata, spec=spec)
 
@@ -75,6 +85,7 @@ def header(job: TrainingJob, folder: Path | None = None) -> list[str]:
     """How the job is launched and how it resumes, in a few lines. folder: where a local one starts."""
     launch, spec = launch_of(job.spec, folder), job.spec
     place = "the Job that the operator creates" if spec.kubernetes else "what hedgerow local starts"
+    place = "the batch job that is submitted" if spec.slurm else place
     lines = [
         f"{job.metadata.namespace}/{job.metadata.name}: {place} for the first attempt",
         f"launch:  {launch.processes or 'decided in the pod'}; {launch.why}",
@@ -86,6 +97,8 @@ def header(job: TrainingJob, folder: Path | None = None) -> list[str]:
 
 
 def _starts(launch: Launch, job: TrainingJob) -> str:
+    if launch.processes == BY_SRUN:
+        return "the script is run once, on the first node"
     if launch.processes == "PerRank":
         return "the command is started once for each"
     if not launch.processes:
@@ -107,6 +120,28 @@ def _resume(launch: Launch, job: TrainingJob) -> Iterator[str]:
         yield f"HEDGEROW_RESUME_FROM names the newest whole checkpoint in {checkpoint.directory}, unset without one"
     for words in launch.resumes:
         yield f"the command resumes by itself: {words}"
+
+
+def _batch_file(job: TrainingJob, paths: StatePaths, injection: Injection) -> str:
+    """What sbatch is given, with the comment lines below its first; on a SlurmCluster the paths are below its
+    tokenDirectory.
+    """
+    assert job.spec.slurm is not None
+    key = JobKey(job.metadata.namespace, job.metadata.name)
+    files = StatePaths(Path("/TOKEN_DIRECTORY")) if job.spec.slurm.cluster_ref else paths
+    places = Places(
+        directory=str(files.placement(key, FIRST)),
+        archive=str(files.root / "hedgerow.pyz"),
+        token_file=str(files.token(key)),
+        report_url=injection.report_url if job.spec.slurm.cluster_ref else "",
+        address_file="" if job.spec.slurm.cluster_ref else str(files.address),
+        logs=not job.spec.slurm.cluster_ref,
+    )
+    try:
+        first, _, rest = batch_file(submission(job, FIRST, (), places)).partition("\n")
+    except BadLine as error:
+        raise click.ClickException(f"{job.metadata.name}: spec.slurm.script: {error}") from None
+    return "\n".join([first, *(f"# {line}" for line in header(job)), rest])
 
 
 def _process(job: TrainingJob, worker: int, paths: StatePaths) -> dict[str, Any]:

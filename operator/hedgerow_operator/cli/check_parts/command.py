@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from hedgerow.launch_mode import inline_script
 from hedgerow_operator.api.spec import TrainingJobSpec
 from hedgerow_operator.cli.check_parts.finding import Finding, about
-from hedgerow_operator.cli.launching import Launch, simple_commands
+from hedgerow_operator.cli.launching import BY_SRUN, Launch, simple_commands
 
 _error, _warning, _fine = about("command")
 
@@ -36,6 +36,8 @@ def _mode(spec: TrainingJobSpec, launch: Launch) -> Finding:
             f"{launch.script} cannot be looked into from here, so whether it calls torchrun or the like is decided in "
             "the pod; write processes: PerWorker (it starts the ranks) or PerRank to be sure"
         )
+    if launch.processes == BY_SRUN:
+        return _fine("the script calls srun, so it is run once, on the first node, and what srun starts is watched")
     times = spec.ranks if launch.processes == "PerRank" else spec.workers
     return _fine(
         f"{launch.processes}, {launch.why}: it is started {times} {'time' if times == 1 else 'times'} for "
@@ -75,7 +77,7 @@ def _pairs(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 def _unseen_launchers(spec: TrainingJobSpec, launch: Launch) -> Iterator[Finding]:
     programs = [words[0].rsplit("/", 1)[-1] for words in simple_commands(launch.command) if words]
     known = [name for name in programs if name in _START_RANKS]
-    if known and launch.processes != "PerWorker":
+    if known and launch.processes not in ("PerWorker", BY_SRUN):
         yield _warning(
             f"{known[0]} starts ranks by itself, and is started once for each of {spec.ranks} ranks; write "
             "processes: PerWorker, and start as many ranks in each worker as ranksPerWorker says"
