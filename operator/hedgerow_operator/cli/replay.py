@@ -59,3 +59,39 @@ def workers(table: Path, plot: Path | None, output: str | None) -> None:
     from hedgerow_operator.cli.replay_workers import show_workers
 
     show_workers(table, output, plot)
+
+
+@replay.command()
+@click.argument("rounds", metavar="ROUNDS.jsonl", type=click.Path(path_type=Path))
+@click.option(
+    "--policy",
+    type=click.Choice(["adaptive", "fixed", "cutover", "cascade", "race", "none"]),
+    default="adaptive",
+    show_default=True,
+    help="When a request gets a second attempt.",
+)
+@click.option("--rounds", "counted", metavar="FIRST-LAST", help="Count these rounds only; all are learned from.")
+@click.option("--cancel-lag", type=click.FloatRange(min=0), default=0.0, help="Seconds until a loser really stops.")
+@click.option("--max-live", type=click.IntRange(min=1), default=3, show_default=True, help="Live attempts a request.")
+@click.option(
+    "--max-extra-load-percent",
+    type=click.FloatRange(min=0),
+    default=100.0,
+    show_default=True,
+    help="Attempts beyond the first, in percent of the requests.",
+)
+@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw each round's latency as PNG.")
+@JSON_OUTPUT
+def hedging(
+    rounds: Path, policy: str, counted: str | None, cancel_lag: float, max_live: int, max_extra_load_percent: float,
+    plot: Path | None, output: str | None,
+) -> None:
+    """Say how fast, and how dear, the requests recorded in ROUNDS.jsonl would have been under a policy.
+
+    In each round every provider was given the same request; a policy sees of it what the provider would have shown,
+    when it would have. Exits 0 whatever is found, 2 if the file cannot be read.
+    """
+    from hedgerow_operator.cli.replay_hedging import Wanted, show_rounds
+
+    wanted = Wanted(policy, counted, cancel_lag, max_live, max_extra_load_percent / 100)
+    show_rounds(rounds, wanted, output, plot)

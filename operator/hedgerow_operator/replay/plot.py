@@ -33,7 +33,7 @@ class NoPlotError(Exception):
 
 def draw_story(story: Story) -> bytes:
     """The PNG of a training log. Raises NoPlotError without matplotlib."""
-    figure, axes = _canvas()
+    figure, axes = canvas()
     times = [_at(pace.ended, story) for pace in story.paces]
     axes.plot(times, [pace.seconds for pace in story.paces], ".", markersize=3, color=_STEP_COLOUR, label="step")
     ends = [entry.closed or entry.opened for entry in story.incidents] + [pace.ended for pace in story.paces]
@@ -51,12 +51,12 @@ def draw_story(story: Story) -> bytes:
         _short_dates(axes)
     axes.set_xlabel("time (UTC)" if story.absolute else "minutes since the first line")
     axes.set_title(f"{story.outcome} ({story.reason}), {story.steps} steps, incidents: {len(story.incidents)}")
-    return _png(figure)
+    return png(figure)
 
 
 def draw_workers(samples: Sequence[Sample], incidents: Sequence[WorkerIncident]) -> bytes:
     """The PNG of a table of step times, a line for each worker. Raises NoPlotError without matplotlib."""
-    figure, axes = _canvas()
+    figure, axes = canvas()
     named = {worker for incident in incidents for worker in incident.workers}
     for worker in sorted({sample.worker for sample in samples}):
         mine = [sample for sample in samples if sample.worker == worker]
@@ -68,10 +68,10 @@ def draw_workers(samples: Sequence[Sample], incidents: Sequence[WorkerIncident])
                      color=_COLOURS[SLOWDOWN], label=f"slow: {', '.join(incident.workers)}")
     _finish(axes, [sample.seconds for sample in samples], "time of a step")
     axes.set_xlabel("sample")
-    return _png(figure)
+    return png(figure)
 
 
-def _canvas() -> tuple[Figure, Axes]:
+def canvas() -> tuple[Figure, Axes]:
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -107,7 +107,7 @@ def _finish(axes: Axes, lengths: Sequence[float], label: str) -> None:
         axes.legend(once.values(), once.keys(), loc="upper left", fontsize="small")
 
 
-def _png(figure: Figure) -> bytes:
+def png(figure: Figure) -> bytes:
     written = io.BytesIO()
     figure.savefig(written, format="png")
     return written.getvalue()

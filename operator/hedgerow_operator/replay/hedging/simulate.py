@@ -1,12 +1,13 @@
 """One recorded round under a policy, moment by moment: the policy sees what the providers would show at that time."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from hedgerow_operator.core.hedging.decision import Decision, Policy
+from hedgerow_operator.core.hedging.load import LoadCap
 from hedgerow_operator.core.hedging.seen import AttemptSeen, AttemptState, ProviderSeen, Situation
 from hedgerow_operator.replay.hedging.rounds import Course
 
@@ -37,17 +38,15 @@ class Market(Struct, frozen=True, kw_only=True):
     max_live: int = 3
 
 
-Admit = Callable[[], bool]
-
 
 def simulate(
     policy: Policy,
     providers: tuple[ProviderSeen, ...],
     courses: Mapping[str, Course],
     market: Market,
-    may_hedge: Admit = lambda: True,
+    load: LoadCap,
 ) -> Outcome:
-    """The outcome of one request. may_hedge: whether one more attempt is allowed now."""
+    """The outcome of one request. load: whether one more attempt is allowed; it is told of each."""
     runs: list[Run] = []
     now = 0.0
     for _look in range(_MOST_LOOKS):
@@ -57,16 +56,25 @@ def simulate(
         seen = tuple(_seen(run, courses[run.provider], market, now) for run in runs)
         decision = policy.decide(
             Situation(
-                now=now, providers=providers, attempts=seen, max_live=market.max_live, may_hedge=may_hedge() or not runs
+                now=now, providers=providers, attempts=seen, max_live=market.max_live, may_hedge=load.allows() or not runs
             )
         )
         if decision.launch or decision.cancel:
+            _count(runs, seen, decision, load)
             runs = _done(runs, decision, now)
             continue
         now = min(_next_change(runs, courses, now), _again(decision, now))
         if math.isinf(now):
             break
     return Outcome(latency_seconds=math.inf, winner="", runs=tuple(runs))
+
+
+def _count(runs: list[Run], seen: tuple[AttemptSeen, ...], decision: Decision, load: LoadCap) -> None:
+    for attempt in seen:
+        if attempt.provider in decision.cancel and attempt.state is AttemptState.QUEUED:
+            load.give_back()
+    for _extra in decision.launch if runs else decision.launch[1:]:
+        load.take()
 
 
 def _winner(runs: list[Run], courses: Mapping[str, Course], now: float) -> str | None:
