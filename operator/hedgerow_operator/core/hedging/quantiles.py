@@ -15,7 +15,7 @@ _GENERATION = 64
 _QUICK_FACTOR = 2.0
 _QUICK_SHARE = 0.25
 _UPPER = 0.9
-_HALVINGS = 30
+_HALVINGS = 12
 
 
 class Quick(Struct, frozen=True):
@@ -30,6 +30,8 @@ class Quantiles:
 
     def __init__(self) -> None:
         self._new, self._old = DDSketch(_ACCURACY), DDSketch(_ACCURACY)
+        self._quick: Quick | None = None
+        self._known = False
 
     @property
     def count(self) -> int:
@@ -41,39 +43,41 @@ class Quantiles:
         if self._new.count >= _GENERATION:
             self._new, self._old = DDSketch(_ACCURACY), self._new
         self._new.add(seconds)
+        self._known = False
 
     def merge(self, other: "Quantiles") -> None:
         """Take in what another gateway has seen."""
         for sketch in other._sketches():
             self._new.merge(sketch)
-
-    def quantile(self, share: float) -> float | None:
-        """The value that this share of all is at most; None: there are none."""
-        both = DDSketch(_ACCURACY)
-        for sketch in self._sketches():
-            both.merge(sketch)
-        value = both.get_quantile_value(share)
-        return None if value is None else float(value)
+        self._known = False
 
     def quick(self) -> Quick | None:
         """The quick mode, which a sick one cannot widen; None: there are no values."""
-        base = self.quantile(_QUICK_SHARE)
-        if base is None:
-            return None
-        limit = base * _QUICK_FACTOR
-        upper = self.quantile(self._share_below(limit) * _UPPER)
-        return Quick(limit if upper is None else min(upper, limit), limit)
+        if not self._known:
+            self._quick, self._known = _quick_of(self._both()), True
+        return self._quick
 
-    def _share_below(self, limit: float) -> float:
-        low, high = 0.0, 1.0
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            value = self.quantile(middle)
-            if value is not None and value <= limit:
-                low = middle
-            else:
-                high = middle
-        return high
+    def _both(self) -> DDSketch:
+        both = DDSketch(_ACCURACY)
+        for sketch in self._sketches():
+            both.merge(sketch)
+        return both
 
     def _sketches(self) -> Iterator[DDSketch]:
         return (sketch for sketch in chain((self._old,), (self._new,)) if sketch.count)
+
+
+def _quick_of(sketch: DDSketch) -> Quick | None:
+    base = sketch.get_quantile_value(_QUICK_SHARE)
+    if base is None:
+        return None
+    limit = base * _QUICK_FACTOR
+    return Quick(sketch.get_quantile_value(_share_below(sketch, limit) * _UPPER), limit)
+
+
+def _share_below(sketch: DDSketch, limit: float) -> float:
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if sketch.get_quantile_value(middle) <= limit else (low, middle)
+    return low
