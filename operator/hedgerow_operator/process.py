@@ -117,6 +117,7 @@ class Operator:
             machines=self.gpu_nodes,
             signals=self.nodes.signals,
         )
+        self.metrics.communication = engine.communication
         self.queue = WorkQueue(self.health.watching(engine.reconcile), on_error=_report_fault)
         connect(self.hub, engine, self.queue)
         self.residents = Residents()

@@ -1,7 +1,7 @@
 """One pass over one TrainingJob: observe, decide, act, write the status once, answer launchers, tell people."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from time import monotonic
 from typing import Any
@@ -17,6 +17,7 @@ from hedgerow_operator.core.nodes.on_gpus import RanksOnGPUs
 from hedgerow_operator.core.plan import Action, CreatePlacement, Plan, RemovePlacement
 from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_SUCCEEDED, PlacementSeen, Seen
 from hedgerow_operator.core.summary import worth_writing_now
+from hedgerow_operator.core.watching.communication import Communication, communication
 from hedgerow_operator.core.watching.job_watch import JobWatch
 from hedgerow_operator.reconcile.ports import (
     Conflict,
@@ -98,6 +99,13 @@ class Reconciler:
         """A report has come; True when it makes something unusual, or usual again."""
         watch = self._watches.get(report.job.uid)
         return watch is not None and watch.take(report, self._clock())
+
+    def communication(self) -> Iterator[tuple[str, str, Communication]]:
+        """Namespace, name and figures of every job whose ranks tell of their communication now."""
+        for key, uid in self._uids.items():
+            figures = communication((heard.report, heard.age) for heard in self._hub.heard(uid))
+            if figures != Communication():
+                yield key.namespace, key.name, figures
 
     async def reconcile(self, key: JobKey) -> float | None:
         """One pass; returns in how many seconds to look again, None when only a change can matter."""
