@@ -48,6 +48,7 @@ class Tasks:
         self._ended: Callable[[int, int], None] = lambda _pid, _status: None
         self._others: Dict[int, _Other] = {}
         self._come = threading.Condition()
+        self._door: Optional[threading.Thread] = None
         try:
             self._server = listen(meeting_place(options))
         except OSError:
@@ -58,7 +59,8 @@ class Tasks:
         called on other threads.
         """
         self._ended = ended
-        threading.Thread(target=self._welcome, name="tasks", daemon=True).start()
+        self._door = threading.Thread(target=self._welcome, name="tasks", daemon=True)
+        self._door.start()
 
     def gather(self, interrupted: Callable[[], bool], seconds: float = MEETING_SECONDS) -> None:
         """Wait until all tasks are there, so long at most, or until something else is to be done."""
@@ -100,6 +102,10 @@ class Tasks:
             others = list(self._others.values())
         for other in others:
             other.finish(code)
+        # Only that ends the thread that waits for more of them, and with it the hold on the address.
+        self._server.shutdown(socket.SHUT_RDWR)
+        if self._door is not None:
+            self._door.join(_ANSWER_SECONDS)
         self._server.close()
         own = next((rank.exit_code for rank in ranks_here if rank.local == _OWN), None)
         return code and (own or code)

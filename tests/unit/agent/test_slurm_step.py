@@ -100,7 +100,7 @@ def test_refused_with_a_sentence(
 def test_left_alone_by_itself_is_only_what_was_to_be_decided_by_itself() -> None:
     with pytest.raises(Unwatchable, match="1 and 2 tasks"):
         options(task(0, 0, "2,1"), "--slurm-launch", "auto")
-    with pytest.raises(Unwatchable, match="several|2 tasks"):
+    with pytest.raises(Unwatchable, match="srun starts 2 tasks on this node"):
         options(task(0, 0, "2(x2)"), "--slurm-launch", "auto", command=("torchrun", "train.py"))
     with pytest.raises(Unwatchable):
         options({"HEDGEROW_REPORT_URL": "http://127.0.0.1:1", "HEDGEROW_JOB_UID": "uid"}, "--slurm-launch", "auto")

@@ -148,7 +148,7 @@ Options provided by plugins:
 def test_options_of_plugins_are_learned_from_what_srun_says_of_itself() -> None:
     more = srun_options.learned(HELP)
     assert more["site-speed"] == srun_options.HAS_VALUE
-    line = "--site-speed 3 --site-level --site-quiet python".split()
+    line = ["--site-speed", "3", "--site-level", "--site-quiet", "python"]
     assert program_of(line) == []
     assert program_of(line, more) == ["python"]
     assert with_launcher(line, LAUNCHER, JOB, (), more)[-4:] == [*LAUNCHER, "python"]
