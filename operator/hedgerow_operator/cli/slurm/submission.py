@@ -17,10 +17,9 @@ from hedgerow_operator.core.slurm.sbatch_options import HETEROGENEOUS, CommandLi
 from hedgerow_operator.core.slurm.sbatch_plan import (
     PRINTING,
     SbatchPlan,
-    added_flags,
-    given,
     is_script,
     of_wrap,
+    with_added_flags,
     wrapper,
 )
 
@@ -100,19 +99,17 @@ def _watched(own: OwnOptions, line: CommandLine, name: str, script: str) -> int:
         directory=os.getcwd(),
         spec=own.spec,
         successor=own.successor,
-        own_signal=given("signal", flags, script, variables) is None,
     )
+    grace = int(own.spec.get("recovery", {}).get("graceSeconds", _DEFAULT_GRACE))
     try:
         folder = new_folder(own.state)
+        plan = with_added_flags(plan, flags, script, grace, folder.path.name)
         folder.write(plan, script)
     except OSError as error:
         raise click.ClickException(
             f"{own.state} cannot be written to ({error.strerror}); name a folder that all nodes share with --state-dir"
         ) from None
-    recovery = own.spec.get("recovery", {})
-    grace = int(recovery.get("graceSeconds", _DEFAULT_GRACE))
-    words = [*words_of(without(flags, ("parsable", "quiet"))), "--parsable"]
-    words += added_flags(plan, flags, script, grace, folder.path.name)
+    words = [*words_of(without(flags, ("parsable", "quiet"))), "--parsable", *plan.added]
     text = wrapper(script, PYTHON, str(folder.path))
     return _submit_and_tell(words, text, line, folder)
 

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hedgerow_operator.core.slurm.sbatch_lines import flags_in, header_lines
 from hedgerow_operator.core.slurm.sbatch_options import Flag, value_of, without, words_of
@@ -27,6 +28,7 @@ PRINTING = ("help", "usage", "version", "test-only")
 class SbatchPlan(Struct, frozen=True, kw_only=True):
     """What was asked for, kept for the batch jobs that follow. name: of the script. flags: words of the command line.
     variables: SBATCH_*. arguments: of the script. directory: where it was given. spec: parts of a TrainingJob's spec.
+    added: words that Hedgerow has added to the flags. own_signal: --signal is among them.
     """
 
     name: str
@@ -35,6 +37,7 @@ class SbatchPlan(Struct, frozen=True, kw_only=True):
     arguments: tuple[str, ...] = ()
     directory: str = "/"
     spec: dict[str, object] = {}
+    added: tuple[str, ...] = ()
     successor: bool = True
     own_signal: bool = True
 
@@ -52,8 +55,8 @@ def variable_of(name: str) -> str:
     return _VARIABLES.get(name, f"SBATCH_{name.upper().replace('-', '_')}")
 
 
-def added_flags(plan: SbatchPlan, flags: Sequence[Flag], script: str, grace_seconds: int, key: str) -> list[str]:
-    """Words that sbatch is given beside the user's own."""
+def with_added_flags(plan: SbatchPlan, flags: Sequence[Flag], script: str, grace_seconds: int, key: str) -> SbatchPlan:
+    """The plan with the words that sbatch is given beside the user's own."""
 
     def free(name: str) -> bool:
         return given(name, flags, script, plan.variables) is None
@@ -61,10 +64,11 @@ def added_flags(plan: SbatchPlan, flags: Sequence[Flag], script: str, grace_seco
     added = [f"--job-name={plan.name}"] if free("job-name") else []
     added += [f"--comment=hedgerow sbatch {key}"] if free("comment") else []
     added += ["--no-requeue"] if free("requeue") and free("no-requeue") else []
-    if plan.own_signal:
+    own_signal = free("signal")
+    if own_signal:
         limit = duration_seconds(given("time", flags, script, plan.variables) or "")
         added.append(f"--signal=B:USR1@{signal_seconds(limit, grace_seconds)}")
-    return added
+    return replace(plan, added=tuple(added), own_signal=own_signal)
 
 
 def signal_seconds(limit_seconds: float | None, grace_seconds: int) -> int:
@@ -79,7 +83,7 @@ def successor_flags(plan: SbatchPlan, flags: Sequence[Flag], script: str, after:
     task: number of the task of an array; "" outside of one.
     """
     in_script = [flag for flag in flags_in(script) if variable_of(flag.name) not in plan.variables]
-    words = words_of(without((*in_script, *flags), _OF_ONE))
+    words = [*words_of(without((*in_script, *flags), _OF_ONE)), *plan.added]
     words += [f"--dependency=afternotok:{after}", "--kill-on-invalid-dep=yes"]
     words += [f"--array={task}"] if task else []
     # What the one before has printed must not be lost where both write to one file.

@@ -102,7 +102,9 @@ class StepRuntime:
                 self._records.drop(key, record.attempt)
 
     async def placements(self, job: TrainingJob) -> tuple[PlacementSeen, ...]:
-        """See Runtime."""
+        """See Runtime. What was started before anything was decided is the first placement of the first decision."""
+        if not job.status.placement:
+            return ()
         seen = [await self._look(job, record) for record in self._records.of(key_of(job), job.metadata.uid)]
         return tuple(entry for entry in seen if entry is not None)
 

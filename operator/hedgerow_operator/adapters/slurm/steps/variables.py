@@ -17,6 +17,7 @@ def step_variables(key: JobKey, uid: str, attempt: int, spec: TrainingJobSpec, p
         environment.PLACEMENT: str(attempt),
         environment.ADDRESS_FILE: str(paths.address),
         environment.TOKEN_FILE: str(paths.root / "token"),
+        environment.QUIET: "1",  # the output of the script is the user's
         environment.HEARTBEAT_SOURCE: spec.heartbeat.source,
         environment.FENCE_SECONDS: str(spec.recovery.fence_seconds),
         environment.GRACE_SECONDS: str(spec.recovery.grace_seconds),
