@@ -70,7 +70,7 @@ class Tasks:
             while self._missing() and time.monotonic() < end and not interrupted():
                 self._come.wait(_LOOK_SECONDS)
                 if self._missing() and time.monotonic() >= told:
-                    told = end
+                    told = float("inf")
                     say("task %s of this node has not come yet" % ", ".join(map(str, self._missing())))
 
     @property
@@ -198,6 +198,7 @@ class _Other:
                 self._ended(int(message["ended"]), int(message["status"]))
             else:
                 self._answers.put(message)
+        self._channel.close()
         self.gone = True
         self._left.set()
         self._answers.put({"error": [0, "the task that was to start it has ended"]})
