@@ -1,6 +1,7 @@
 """The testbed as tests use it: commands, daemons by name, the REST interface, and what really runs."""
 
 import os
+import pwd
 import shlex
 import socket
 import subprocess
@@ -113,7 +114,7 @@ class Testbed:
         """
         words = ["sh", "-c", command] if isinstance(command, str) else list(command)
         if user is not None:
-            words = ["setpriv", "--reuid", user, "--regid", user, "--init-groups", "--", *words]
+            words = _as(user, words)
         done = subprocess.run(
             words,
             cwd=cwd or self.jobs,
@@ -151,11 +152,7 @@ class Testbed:
         for pid in self._namespace.processes():  # what left its session, and orphans of a slurmd that was killed
             if any(entry.startswith(b"SLURM_JOB_ID=") for entry in _environment(pid)):
                 processes.send(pid, "KILL")
-        self.run(
-            "sinfo --noheader --Node --states=drain,down --format=%N | "
-            "xargs --no-run-if-empty -n 1 -I NODE scontrol update nodename=NODE state=resume"
-        )
-        wait_for("four idle nodes", self._nodes_are_idle, 60)
+        wait_for("four idle nodes", lambda: self._nodes_are_idle() or self._resume(), 60)
 
     # Inside.
 
@@ -163,6 +160,10 @@ class Testbed:
         for daemon in self._daemons.values():
             daemon.check()
         return self.run("sinfo --noheader --Node --format=%T").split() == ["idle"] * len(NODES)
+
+    def _resume(self) -> None:
+        for node in self.run("sinfo --noheader --Node --states=drain,down,fail --format=%N").split():
+            self.run(f"scontrol update nodename={node} state=resume", check=False)  # it may be idle by now
 
     def _answers(self, name: str, port: int) -> bool:
         self._daemons[name].check()
@@ -190,7 +191,8 @@ class Testbed:
 
 
 def _as(user: str, words: list[str]) -> list[str]:
-    return ["setpriv", "--reuid", user, "--regid", user, "--clear-groups", "--", *words]
+    group = str(pwd.getpwnam(user).pw_gid)
+    return ["setpriv", "--reuid", user, "--regid", group, "--clear-groups", "--", *words]
 
 
 def _environment(pid: int) -> set[bytes]:

@@ -31,13 +31,20 @@ def text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
+def complaints(document: Any) -> str:
+    """What an answer says went wrong; an answer with complaints says nothing else, whatever lists are in it.
+
+    (squeue 22.05 prints an empty list of jobs and ends well when its controller is away.)
+    """
+    if not isinstance(document, Mapping):
+        return "the answer is no JSON object"
+    entries = [entry for entry in items(document.get("errors")) if isinstance(entry, Mapping)]
+    told = [text(entry.get("error")) or text(entry.get("description")) for entry in entries]
+    return "; ".join(part or "an error without a name" for part in told)
+
+
 def items(value: Any) -> list[Any]:
     """What is in a list; nothing when it is none."""
-    return value if isinstance(value, list) else []
-
-
-def entries(value: Any) -> list[Any]:
-    """A list; empty when it is null or something else."""
     return value if isinstance(value, list) else []
 
 
