@@ -23,6 +23,7 @@ from hedgerow_operator.server.refusal import Refusal
 READ_SECONDS = 10.0
 IDLE_SECONDS = 75.0
 SWEEP_SECONDS = 1.0
+READ_BYTES = 256 * 1024  # at once, as asyncio does
 # Connections that wait for a first report, or for another after one that was not believed; of more than these the
 # oldest has to go. One whose report is here waits for us, and stays.
 MOST_UNPROVEN = 4096
@@ -52,12 +53,12 @@ class Head:
         self.last = fields.get("connection", "").lower() == "close"
 
 
-def plain_head(data: bytes) -> Head | None:
+def plain_head(data: bytes | memoryview) -> Head | None:
     """The head at the beginning of ``data`` if it is one of a plain report."""
     found = _HEAD.match(data)
     if found is None:
         return None
-    path, lines = found.group(1).decode(), found.group(2).decode()
+    path, lines = str(found.group(1), "ascii"), str(found.group(2), "ascii")
     fields = {}
     for line in lines.splitlines():
         name, _colon, value = line.partition(":")
@@ -95,6 +96,7 @@ class Doors:
         self._open: set[asyncio.BaseTransport] = set()  # of doors, and of connections that went on otherwise
         self._sweep: asyncio.Handle | None = None
         self._look_at = self._delay = 0.0
+        self.buffer = memoryview(bytearray(READ_BYTES))
 
     def entered(self, door: Door, transport: asyncio.Transport) -> None:
         """A new connection; where there are no files left, strangers make room, and else it has to come back."""
@@ -165,7 +167,7 @@ class Doors:
         return len(self._doors)
 
 
-class Door(asyncio.Protocol):
+class Door(asyncio.BufferedProtocol):
     """One connection. due: when it is closed unless something happens before (monotonic seconds)."""
 
     __slots__ = ("_asked", "_data", "_doors", "_head", "_transport", "due")
@@ -194,8 +196,20 @@ class Door(asyncio.Protocol):
     def eof_received(self) -> bool:
         return False
 
-    def data_received(self, data: bytes) -> None:
-        self._data = self._data + data if self._data else data
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """One for all connections: what comes is copied out at once. Each read would else make room for the most that
+        may come, and leave holes in memory."""
+        return self._doors.buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        came = self._doors.buffer[:nbytes]
+        if not self._data and self._asked is None and self._head is None:
+            head = plain_head(came)
+            if head is not None and head.size + head.length == nbytes:
+                self._take(head, bytes(came[head.size :]))
+                return
+            self._head = head
+        self._data += came
         if self._asked is not None:
             if len(self._data) > MAX_REPORT_BYTES and self._transport is not None:
                 self._transport.pause_reading()
@@ -215,16 +229,18 @@ class Door(asyncio.Protocol):
             if len(self._data) < end:
                 return
             body, self._data, self._head = self._data[head.size : end], self._data[end:], None
-            self.due = float("inf")
-            self._doors.heard(self._transport)
-            self._ask(head, body)
+            self._take(head, body)
 
     def _may_become_plain(self) -> bool:
         data = self._data
         begun = data.startswith(_STARTS) or any(start.startswith(data) for start in _STARTS)
         return begun and len(data) <= _LONGEST_HEAD and b"\r\n\r\n" not in data
 
-    def _ask(self, head: Head, body: bytes) -> None:
+    def _take(self, head: Head, body: bytes) -> None:
+        if self._transport is None:
+            return
+        self.due = float("inf")
+        self._doors.heard(self._transport)
         answered = False
 
         def reply(what: bytes | Refusal) -> None:
