@@ -1,4 +1,4 @@
-"""An Xid that a dcgm-exporter still shows holds a node back once: a new operator knows by the GPUNode that it is old."""
+"""An Xid that a dcgm-exporter still shows holds a node back once: a new operator knows by the GPUNode its age."""
 
 from __future__ import annotations
 

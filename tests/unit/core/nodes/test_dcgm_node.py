@@ -127,7 +127,7 @@ def test_where_the_exporter_counts_xids_each_one_counts() -> None:
     assert [(one.code, one.count) for one in report.events] == [(94, 3)]
 
 
-def test_a_gpu_that_is_told_of_no_more_is_lost_but_not_at_once() -> None:
+def test_t08_a_gpu_that_is_told_of_no_more_is_lost_but_not_at_once() -> None:
     scrapes = Scrapes()
     scrapes.take(text(8), after=4)
     states = []

@@ -8,7 +8,7 @@ import dataclasses
 import pytest
 
 from hedgerow import wire
-from hedgerow.wire_agent import AgentReport, GpuContainer, GpuProcess
+from hedgerow.wire_agent import AgentReport, GpuContainer, GpuProcess, MigInstance
 from hedgerow_operator.core.nodes.on_gpus import RanksOnGPUs
 from hedgerow_operator.core.nodes.places import GPUPlace, places_in
 from tests.unit.core.builders import UID, make_rank, make_report
@@ -64,6 +64,9 @@ JOINS: dict[str, tuple[AgentReport, list[wire.Report], dict[int, int]]] = {
         given(["demo-1-1-x7k2p"], ["demo-1-0-abcde"], ["demo-1-1-x7k2p"], ["demo-1-0-abcde"]),
         [worker(0, 2), worker(1, 2)], {0: 1, 1: 3, 2: 0, 3: 2}),
     "all ranks of a pod are on its only GPU": (given(["demo-1-0-abcde"]), [worker(0, 2)], {0: 0, 1: 0}),
+    "by the pod that an instance of the GPU was given to": (
+        dataclasses.replace(report(), gpus=[gpu(0), gpu(1, instances=[
+            MigInstance(0, 3, containers=[GpuContainer("ml", "demo-1-0-abcde")])])]), [worker(0, 1)], {0: 1}),
     "to the one GPU of its pod that it sees": (given([], MINE, MINE), [worker(0, 1, "1")], {0: 2}),
     "in the order in which it sees them": (given(MINE, MINE, MINE), [worker(0, 2, "2,0")], {0: 2, 1: 0}),
     "by the UUID that it sees, whatever pods are told of": (given([], []), [worker(0, 1, "GPU-1")], {0: 1}),
