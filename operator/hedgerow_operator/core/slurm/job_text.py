@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from hedgerow_operator.core.slurm import records, times, values
 from hedgerow_operator.core.slurm.seen import SlurmJob
-from hedgerow_operator.core.slurm.state_words import NOT_ENDED, job_state, nothing_as_empty
+from hedgerow_operator.core.slurm.state_words import has_ended, job_state, nothing_as_empty
 
 # Id and comment come first: whatever characters a name has, they are read right. squeue cannot print excluded nodes so.
 SQUEUE_FIELDS = (
@@ -71,7 +71,7 @@ def read_sacct(text: str) -> tuple[SlurmJob, ...]:
 
 def _job(row: Mapping[str, str]) -> SlurmJob:
     state, flags = job_state(row["State"])
-    ended = state not in NOT_ENDED
+    ended = has_ended(state)
     return SlurmJob(
         id=row["JobArrayID"],
         state=state,
