@@ -30,6 +30,7 @@ TEMPORARY = "HEDGEROW_TMP"
 QUIET = "HEDGEROW_QUIET"
 SLURM_LAUNCH = "HEDGEROW_SLURM_LAUNCH"
 GPUS = "HEDGEROW_GPUS"
+MPI = "HEDGEROW_MPI"
 # LD_PRELOAD of the ranks, under a name that the launcher's own loader does not obey.
 PRELOAD = "HEDGEROW_LD_PRELOAD"
 
@@ -70,5 +71,6 @@ LAUNCHER_ONLY = (
     MASTER_PORT,
     SLURM_LAUNCH,
     GPUS,
+    MPI,
     QUIET,
 )

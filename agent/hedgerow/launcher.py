@@ -322,6 +322,8 @@ class Launcher:
         if self._options.worker == 0 and self._running() is None:
             self._free_port = machine.free_port(self._options.master_port or self._free_port)
         scan = self._scanner.silence(machine.boottime()) if self._scanner is not None else None
+        if self._place.tasks is not None:
+            self._constant["once"] = self._options.starts_once or not self._place.tasks.complete
         return reports.build(
             self._constant, self._seq, self._attempt, scan or self._scan, self._free_port, self._nonce, self._set_aside
         )

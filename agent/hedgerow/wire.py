@@ -202,7 +202,8 @@ class Report:
     unread_output_bytes: output of the ranks that was passed on but not read for progress, because it came too fast.
     dump_age: seconds since the last ``dump`` of this attempt was carried out; None: there was none.
     set_aside: what was renamed in the checkpoint directory before this attempt started, a line for a person each.
-    step: the step of Slurm that this launcher is a task of, as JOB.STEP; empty elsewhere.
+    step: the step of Slurm that this launcher is a task of, as JOB.STEP; empty elsewhere. once: ranks can be started
+    here one time only, since what their place in MPI is told by serves once, or what started one of them has ended.
     """
 
     job: JobRef
@@ -234,6 +235,7 @@ class Report:
     dump_age: Optional[float] = None
     set_aside: List[str] = dataclasses.field(default_factory=list)
     step: str = ""
+    once: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

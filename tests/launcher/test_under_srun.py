@@ -250,10 +250,19 @@ def test_a_task_that_dies_takes_its_rank_with_it_and_its_absence_is_named(srun: 
     wait_until(lambda: not alive(report.ranks[1].pid or 0))
     operator.command(wire.Command(wire.COMMAND_STOP, 1, kill=True), begin(2))
     later = operator.wait_for(lambda r: r.attempt == 2 and any(rank.exit_code for rank in r.ranks))
+    assert later.once, "the next attempt is for another step"
     words = "task 1 of this node (rank 1) has ended, so that its rank cannot be started"
-    assert [rank.output_tail for rank in later.ranks if rank.rank == 1] == [
-        [f"{sys.executable!r} cannot be started: {words}"]
-    ]
+    assert [rank.output_tail for rank in later.ranks if rank.rank == 1] == [[words]]
+
+
+def test_ranks_that_use_mpi_are_started_once(srun: Srun, operator: OperatorDouble) -> None:
+    all_started(operator, 1)
+    srun(1, 2, (*PER_TASK, "--mpi", "pmi2"), *python(SLEEP))
+    assert operator.wait_for(running(1)).once
+    operator.command(wire.Command(wire.COMMAND_STOP, 1, kill=True), begin(2))
+    later = operator.wait_for(lambda r: r.attempt == 2 and r.stage == wire.STAGE_STOPPED)
+    words = "srun --mpi=pmi2 serves each task once; start its ranks by a new srun"
+    assert [(rank.rank, rank.exit_code, rank.output_tail) for rank in later.ranks] == [(0, 1, [words])]
 
 
 def test_signals_of_users_reach_the_ranks_and_end_no_launcher(srun: Srun, operator: OperatorDouble) -> None:

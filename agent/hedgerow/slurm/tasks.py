@@ -8,7 +8,7 @@ import signal
 import socket
 import threading
 import time
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
 from hedgerow import machine, ranks
 from hedgerow.log import say
@@ -26,7 +26,7 @@ _OWN = 0
 
 
 class Absent(OSError):
-    """The task of a rank is not there; the text is a sentence."""
+    """What is to start a rank is not there, or serves no more; the text is a sentence."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(0, sentence)
@@ -47,6 +47,7 @@ class Tasks:
         self._options = options
         self._ended: Callable[[int, int], None] = lambda _pid, _status: None
         self._others: Dict[int, _Other] = {}
+        self._started: Set[int] = set()
         self._come = threading.Condition()
         self._door: Optional[threading.Thread] = None
         try:
@@ -74,6 +75,12 @@ class Tasks:
                     say("task %s of this node has not come yet" % ", ".join(map(str, self._missing())))
 
     @property
+    def complete(self) -> bool:
+        """Whether every rank of this node could be started now."""
+        with self._come:
+            return not self._missing() and not any(other.gone for other in self._others.values())
+
+    @property
     def pids(self) -> List[int]:
         """The processes that the ranks are children of, without this one."""
         with self._come:
@@ -88,7 +95,10 @@ class Tasks:
         return (1, 2) if local == _OWN else self._other(local).outputs
 
     def spawn(self, local: int, variables: Mapping[str, str], pipes: Sequence[int]) -> Any:
-        """Start that task's rank. OSError when it cannot be started."""
+        """Start that task's rank. OSError when it cannot be started, Absent when that is not its command's fault."""
+        if self._options.starts_once and local in self._started:
+            raise Absent("srun --mpi=%s serves each task once; start its ranks by a new srun" % self._options.mpi)
+        self._started.add(local)
         if local == _OWN:
             return ranks.spawn_as_given(list(self._options.command), variables, pipes, die_with_parent())
         return RemoteProcess(self._other(local).start(variables, pipes))

@@ -87,6 +87,22 @@ def test_unbuffered_is_not_written_twice() -> None:
         assert with_launcher(line, LAUNCHER, JOB) == [*line[:-1], *LAUNCHER, "a"]
 
 
+MPI = {
+    "by the line": (["--mpi=pmi2", "a"], {}, ["--mpi", "pmi2"]),
+    "by the line, as a word": (["--mpi", "pmix", "a"], {}, ["--mpi", "pmix"]),
+    "by sbatch": (["a"], {"SLURM_MPI_TYPE": "pmi2"}, ["--mpi", "pmi2"]),
+    "not at all": (["--mpi=none", "a"], {"SLURM_MPI_TYPE": "pmi2"}, []),
+}
+
+
+@pytest.mark.parametrize(("line", "more", "told"), MPI.values(), ids=MPI.keys())
+def test_the_launcher_is_told_of_mpi_that_somebody_asked_for(
+    line: list[str], more: dict[str, str], told: list[str]
+) -> None:
+    words = with_launcher(line, LAUNCHER, {**JOB, **more})
+    assert words == ["--unbuffered", *line[:-1], "python3.9", "launcher", *told, "--", "a"]
+
+
 MOUNTS = {
     "with mounts of its own": (
         ["--container-image=i", "--container-mounts=/d:/d", "a"],
