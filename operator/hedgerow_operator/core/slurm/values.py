@@ -6,14 +6,20 @@ from typing import Any
 from hedgerow_operator.core.slurm.hostlist import expand
 
 
+# No number of Slurm has more than 64 bits.
+_LARGEST = 2**64
+
+
 def number(value: Any) -> float | None:
     """A number; None when null, not set, infinite, or something else. Later versions write {set, infinite, number}."""
     if isinstance(value, Mapping):
         told = value.get("set", True) is True and value.get("infinite", False) is not True
         return number(value.get("number")) if told else None
     if isinstance(value, str):
-        return float(value) if value.isdecimal() else None
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+        return number(int(value)) if value.isdecimal() and len(value) <= 20 else None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LARGEST:
+        return None
+    return float(value)
 
 
 def whole(value: Any) -> int:
