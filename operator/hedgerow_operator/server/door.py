@@ -32,6 +32,12 @@ _PUNCTUAL_SECONDS = 0.1
 _LONGEST_HEAD = 8 * 1024
 _MOST_UNREAD_ANSWERS = 64 * 1024
 _HEAD = re.compile(rb"POST (/[a-z0-9/-]+) HTTP/1\.1\r\n((?:[A-Za-z-]+:[ \t]*[ -~\t]*\r\n)+)\r\n")
+# Just as http.client writes it for our launchers and agents: a third of the time.
+_OURS = re.compile(
+    rb"POST (%s) HTTP/1\.1\r\nHost: [!-~]*\r\nAccept-Encoding: identity\r\nContent-Length: ([0-9]{1,9})\r\n"
+    rb"(Connection: close\r\n)?Content-Type: application/json\r\nAuthorization: Bearer ([!-~]+)\r\n\r\n"
+    % b"|".join(re.escape(path.encode()) for path in PATHS)
+)
 _KNOWN = frozenset(
     {"host", "authorization", "content-length", "content-type", "connection", "accept", "accept-encoding", "user-agent"}
 )
@@ -40,21 +46,32 @@ _NUMBER = re.compile(r"[0-9]{1,9}\Z", re.ASCII)
 
 
 class Head:
-    """Of one request. last: the connection closes with the answer."""
+    """Of one request. size: of itself, bytes. last: the connection closes with the answer."""
 
     __slots__ = ("last", "length", "path", "size", "token")
 
-    def __init__(self, size: int, path: str, fields: dict[str, str]) -> None:
+    def __init__(self, size: int, path: str, length: int, token: str, last: bool) -> None:
         self.size = size
         self.path = path
-        self.length = int(fields["content-length"])
-        scheme, _, token = fields.get("authorization", "").partition(" ")
-        self.token = token.strip() if scheme == "Bearer" else ""
-        self.last = fields.get("connection", "").lower() == "close"
+        self.length = length
+        self.token = token
+        self.last = last
 
 
 def plain_head(data: bytes | memoryview) -> Head | None:
     """The head at the beginning of ``data`` if it is one of a plain report."""
+    ours = _OURS.match(data)
+    if ours is None:
+        return any_plain_head(data)
+    path, length, close, token = ours.groups()
+    size = ours.end()
+    if int(length) > MAX_REPORT_BYTES:
+        return None
+    return Head(size, str(path, "ascii"), int(length), str(token, "ascii"), close is not None)
+
+
+def any_plain_head(data: bytes | memoryview) -> Head | None:
+    """As ``plain_head``, whatever the order of the fields."""
     found = _HEAD.match(data)
     if found is None:
         return None
@@ -72,7 +89,12 @@ def plain_head(data: bytes | memoryview) -> Head | None:
         and int(fields["content-length"]) <= MAX_REPORT_BYTES
         and fields.get("connection", "").lower() in ("", "close", "keep-alive")
     )
-    return Head(found.end(), path, fields) if plain else None
+    if not plain:
+        return None
+    scheme, _, token = fields.get("authorization", "").partition(" ")
+    token = token.strip() if scheme == "Bearer" else ""
+    last = fields.get("connection", "").lower() == "close"
+    return Head(found.end(), path, int(fields["content-length"]), token, last)
 
 
 class Doors:
