@@ -61,14 +61,16 @@ def make_registry(
     if clusters is not None:
         _watch_clusters(registry, clusters)
     if watch_nodes:
-
-        @kopf.on.event("", "v1", "nodes", registry=registry)
-        def node(type: str, name: str, body: Any, **_: Any) -> None:  # noqa: A002
-            if nodes.watched(name, None if type == "DELETED" else dict(body)):
-                for key in residents.on(name):
-                    queue.add(key)
-
+        _watch_nodes(registry, queue, nodes, residents)
     return registry
+
+
+def _watch_nodes(registry: kopf.OperatorRegistry, queue: Queue, nodes: Nodes, residents: Residents) -> None:
+    @kopf.on.event("", "v1", "nodes", registry=registry)
+    def node(type: str, name: str, body: Any, **_: Any) -> None:  # noqa: A002
+        if nodes.watched(name, None if type == "DELETED" else dict(body)):
+            for key in residents.on(name):
+                queue.add(key)
 
 
 def _watch_clusters(registry: kopf.OperatorRegistry, clusters: Queue) -> None:
