@@ -80,6 +80,7 @@ class Reconciler:
         self._machines = machines
         self._signals = signals
         self._uids: dict[JobKey, str] = {}
+        self._keys: dict[str, JobKey] = {}  # the reverse
         self._states: dict[JobKey, str] = {}
         self._unusual: dict[JobKey, frozenset[str]] = {}
         self._written: dict[JobKey, float] = {}
@@ -93,7 +94,7 @@ class Reconciler:
 
     def key_of(self, uid: str) -> JobKey | None:
         """The key of the job with this uid, as far as it was seen here."""
-        return next((key for key, known in self._uids.items() if known == uid), None)
+        return self._keys.get(uid)
 
     def hear(self, report: Report) -> bool:
         """A report has come; True when it makes something unusual, or usual again."""
@@ -133,7 +134,7 @@ class Reconciler:
             self._forget(key)
         if job is None or job.metadata.deletion_timestamp is not None:
             return None
-        self._uids[key] = job.metadata.uid
+        self._uids[key], self._keys[job.metadata.uid] = job.metadata.uid, key
         self._watches.setdefault(job.metadata.uid, JobWatch()).follow(job)
         runtime = self._runtime_for(job)
         seen = Seen(placements=None)
@@ -251,6 +252,7 @@ class Reconciler:
     def _forget(self, key: JobKey) -> None:
         uid = self._uids.pop(key, None)
         if uid is not None:
+            self._keys.pop(uid, None)
             self._hub.forget(uid)
             self._watches.pop(uid, None)
             self._stages.forget(uid)
