@@ -129,7 +129,13 @@ class Bare:
 def _costs() -> dict[str, float]:
     with open("/proc/self/statm") as file:
         pages = int(file.read().split()[1])
-    return {"cpu": time.process_time(), "wall": time.monotonic(), "rss": pages * resource.getpagesize()}
+    try:
+        with open("/proc/self/schedstat") as file:
+            waited = int(file.read().split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        waited = 0.0
+    return {"cpu": time.process_time(), "waited": waited, "wall": time.monotonic(),
+            "rss": pages * resource.getpagesize()}
 
 
 async def main() -> None:
