@@ -96,6 +96,14 @@ class Testbed:
         for pid in self.processes_of(HEDGEROW_TESTBED_NODE=node) + self.processes_of(SLURMD_NODENAME=node):
             processes.send(pid, "KILL")
 
+    def lose_state(self) -> None:
+        """The controller dies and comes back without what it knew: ids begin with 1 again."""
+        self.kill("slurmctld")
+        for path in self.places.state.iterdir():
+            if path.is_file() and path != self.places.jwt_key:
+                path.unlink()
+        self.up()
+
     # What users do.
 
     def run(
@@ -152,7 +160,7 @@ class Testbed:
         for pid in self._namespace.processes():  # what left its session, and orphans of a slurmd that was killed
             if any(entry.startswith(b"SLURM_JOB_ID=") for entry in _environment(pid)):
                 processes.send(pid, "KILL")
-        wait_for("four idle nodes", lambda: self._nodes_are_idle() or self._resume(), 60)
+        wait_for("four idle nodes", self._resumed, 60)
 
     # Inside.
 
@@ -161,9 +169,10 @@ class Testbed:
             daemon.check()
         return self.run("sinfo --noheader --Node --format=%T").split() == ["idle"] * len(NODES)
 
-    def _resume(self) -> None:
+    def _resumed(self) -> bool:
         for node in self.run("sinfo --noheader --Node --states=drain,down,fail --format=%N").split():
             self.run(f"scontrol update nodename={node} state=resume", check=False)  # it may be idle by now
+        return self._nodes_are_idle()
 
     def _answers(self, name: str, port: int) -> bool:
         self._daemons[name].check()
