@@ -4,7 +4,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-gpu lint bench cluster pins
+.PHONY: help demo test test-gpu lint bench cluster slurm pins
 
 T ?=
 QUICK ?=
@@ -22,7 +22,7 @@ help: ## say what can be made
 demo: $(BASE) ## a training job really hangs on this machine and comes back by itself (under 2 minutes with set-up)
 	@$(BIN)/hedgerow demo
 
-test: $(DEVELOPMENT) ## lint and all tests, the real cluster included (as root); T=tests/unit runs a part
+test: $(DEVELOPMENT) ## lint and all tests, real clusters included (as root); T=tests/unit runs a part
 	@$(if $(T),,$(MAKE) --no-print-directory lint)
 	@$(BIN)/python tools/run_tests.py $(T)
 
@@ -38,6 +38,10 @@ bench: $(DEVELOPMENT) ## run every benchmark into one table; QUICK=1 takes at mo
 cluster: $(DEVELOPMENT) ## a shell in a real Kubernetes cluster of its own, with Hedgerow installed (as root)
 	@sh tools/debian_packages.sh $$($(BIN)/python -m tests.cluster.testbed packages)
 	@$(BIN)/python -m tests.cluster.testbed shell
+
+slurm: $(DEVELOPMENT) ## a shell beside a real Slurm of four nodes (as root)
+	@sh tools/debian_packages.sh $$($(BIN)/python -m tests.slurm.testbed packages)
+	@$(BIN)/python -m tests.slurm.testbed shell
 
 pins: $(DEVELOPMENT) ## move constraints.txt to the newest versions that pyproject.toml allows
 	@sh tools/pins.sh $(VENV)

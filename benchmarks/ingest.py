@@ -3,13 +3,14 @@
 Everything is real from the socket to the decision: HTTP, tokens checked by (remembered) TokenReviews, reports of 8
 ranks and of 8 GPUs, answers held until the next report is due, the watches and passes of every job. Senders go by
 their own clocks (open loop). Because a machine may have others on it, a rate a core is reports by seconds of the
-server's own processor time; latencies are by the wall, and show the others too.
+server's own processor time; latencies are by the wall, and show the others too: so each line says for how long the server had to wait for a core.
 Run: python benchmarks/ingest.py [--quick]
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import resource
@@ -21,11 +22,15 @@ from pathlib import Path
 from typing import Any
 
 from ingest_parts.bodies import WORKERS
+from ingest_parts.load import hold_of
 
 HERE = Path(__file__).resolve().parent
 CALM_SECONDS = 5.0
-# A server may have as many files open as the machine lets it: beyond, agents share connections.
-MOST_LINKS = 16_000
+# Two connections a node, and in a storm one more of each launcher. Where the machine does not let a server have so many
+# files open, agents share connections.
+FILES = 65_536
+# Senders a second that come to an operator that was begun anew; then the interval that it asks for gets about.
+COMING_BACK, SETTLING_SECONDS = 1500.0, 20.0
 AIM_P99_MILLIS = 50.0
 
 
@@ -60,49 +65,66 @@ class Process:
 
 
 class Result:
-    """Of one run."""
+    """Of one run. waited: share of the time that the server could have run and others did. asked: the longest interval
+    that the server asked for, seconds.
+    """
 
-    def __init__(self, reports: int, wall: float, cpu: float, latencies: list[float], mib: float,
-                 statuses: dict[str, int]) -> None:
-        ordered = sorted(latencies) or [0.0]
-        self.rate, self.busy = reports / wall, cpu / wall
+    def __init__(self, reports: int, wall: float, cpu: float, waited: float, told: list[dict[str, Any]],
+                 mib: float) -> None:
+        ordered = sorted([one for part in told for one in part["latencies"]]) or [0.0]
+        commands = sorted([one for part in told for one in part["commands"]])
+        self.rate, self.busy, self.waited = reports / wall, cpu / wall, waited / wall
         self.per_core = reports / cpu if cpu else 0.0
-        self.p50, self.p99 = statistics.median(ordered), ordered[int(0.99 * (len(ordered) - 1))]
-        self.mib, self.statuses = mib, statuses
+        self.p50, self.p99 = statistics.median(ordered), _p99(ordered)
+        self.mib, self.statuses = mib, _add(part["statuses"] for part in told)
+        self.commands, self.command_p99 = len(commands), _p99(commands or [0.0])
+        self.asked = max(part["asked"] for part in told)
 
     def line(self, name: str, nodes: int) -> str:
         odd = {status: count for status, count in self.statuses.items() if status != "200"}
+        commands = f"  {self.commands} commands p99 {self.command_p99:.1f} ms" if self.commands else ""
+        others = f"  waited for a core {100 * self.waited:.0f} % of the time" if self.waited > 0.1 else ""
         return (f"{name:18} {nodes:6d} nodes {self.rate:7.0f} reports/s {100 * self.busy:4.0f} % of a core "
                 f"{self.per_core:7.0f} reports/s/core   p50 {self.p50:7.2f} ms  p99 {self.p99:8.2f} ms  "
-                f"{self.mib:6.0f} MiB{'  ' + str(odd) if odd else ''}")
+                f"{self.mib:6.0f} MiB{commands}{others}{'  ' + str(odd) if odd else ''}")
 
 
-def run(kind: str, nodes: int, period: float, seconds: float, *, launchers: bool = True, storm: float = 0.0,
+def _p99(ordered: list[float]) -> float:
+    return ordered[int(0.99 * (len(ordered) - 1))]
+
+
+def run(kind: str, nodes: int, period: float, seconds: float, *, storm: float = 0.0, calm: bool = False,
         generators: int = 2) -> tuple[Result, dict[str, Any]]:
-    """One server, its senders, so many seconds; what was measured, and what the server knows at the end."""
-    hold = 0.96 * period - 0.02 if kind == "real" else 0.0
+    """One server, its senders, so many seconds; what was measured, and what the server knows at the end.
+
+    calm: senders come back one after the other, as after an operator was begun anew, and keep to the interval that the
+    server asks for; what is measured is what comes after.
+    """
+    hold = hold_of(period) if kind == "real" else 0.0
     server = Process("ingest_parts.server", kind, str(nodes), str(hold or period))
     loads: list[Process] = []
     try:
         start = server.hear()
-        warm = min(period, 0.4 * seconds)
+        ramp = max(period, 2 * nodes / COMING_BACK) if calm else period
+        warm = ramp + (SETTLING_SECONDS if calm and nodes > 1000 else 0.0) if calm else min(period, 0.4 * seconds)
+        seconds = seconds + warm if calm else seconds
         loads = _loads(server, start["port"], nodes, generators, {
-            "period": period, "hold": hold, "seconds": seconds, "warm": warm, "launchers": launchers, "agents": True,
-            "storm": storm})
+            "period": period, "hold": hold, "seconds": seconds, "warm": warm, "ramp": ramp, "obey": calm,
+            "launchers": True, "agents": True, "storm": storm})
         for load in loads:
             load.hear()
         for load in loads:
             load.say("go")
         time.sleep(warm)
-        before = server.ask("cost")
+        before = server.ask("commands" if calm else "cost")
         time.sleep(max(0.0, seconds - warm - 0.2))
         after = server.ask("all" if kind == "real" else "cost")
+        server.ask("no commands")
         told = [load.hear() for load in loads]
-        latencies = [one for part in told for one in part["latencies"]]
         wall, cpu = after["wall"] - before["wall"], after["cpu"] - before["cpu"]
-        statuses = _add(part["statuses"] for part in told)
         mib = (after["rss"] - start["rss"]) / 2**20
-        result = Result(after["handled"] - before["handled"], wall, cpu, latencies, mib, statuses)
+        waited = after["waited"] - before["waited"]
+        result = Result(after["handled"] - before["handled"], wall, cpu, waited, told, mib)
         if storm:
             after = _storm(server, loads, storm)
         return result, after
@@ -113,11 +135,13 @@ def run(kind: str, nodes: int, period: float, seconds: float, *, launchers: bool
 
 def _loads(server: Process, port: int, nodes: int, generators: int, plan: dict[str, Any]) -> list[Process]:
     generators = min(generators, nodes)
-    loads = []
+    most, loads = int(0.8 * resource.getrlimit(resource.RLIMIT_NOFILE)[1]), []
     for number in range(generators):
         first, last = nodes * number // generators, nodes * (number + 1) // generators
         mine = last - first
-        links = mine if mine * 2 * generators <= MOST_LINKS else max(1, (MOST_LINKS // generators) - mine)
+        # In a storm each launcher has two connections for a moment.
+        launchers = mine * (2 if plan["storm"] else 1)
+        links = min(mine, max(1, most // generators - launchers))
         workers = [min(WORKERS, nodes - node // WORKERS * WORKERS) for node in range(first, last)]
         load = Process("ingest_parts.load")
         load.say(json.dumps({**plan, "port": port, "first": first, "nodes": mine, "workers": workers,
@@ -140,6 +164,7 @@ def _storm(server: Process, loads: list[Process], seconds: float) -> dict[str, A
     found = server.ask("all")
     found["verdict"], found["sumSent"] = verdict, sum(part["sum"] for part in told)
     found["cpu"] -= before["cpu"]
+    found["waited"] -= before["waited"]
     found["spread"] = max(part["spread"] for part in told)
     found["statuses"] = _add(part["statuses"] for part in told)
     return found
@@ -159,7 +184,8 @@ def report_storm(found: dict[str, Any], nodes: int) -> str:
     return (f"storm              {nodes:6d} nodes, all unusual within {found['spread']:.1f} s: "
             f"{'the newest report of everybody was heard' if heard else 'SOME NEWEST REPORTS WERE LOST'}; "
             f"{found['incidents']} of {found['jobs']} jobs have a verdict, the last after {found['verdict']:.1f} s; "
-            f"{found['cpu']:.1f} s of processor time; answers {found['statuses']}")
+            f"{found['cpu']:.1f} s of processor time, {found['waited']:.1f} s waited for a core; "
+            f"answers {found['statuses']}")
 
 
 def main() -> None:
@@ -167,32 +193,43 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="at most 40 s")
     parser.add_argument("--try", dest="tried", nargs=3, metavar=("KIND", "NODES", "PERIOD"), help="one run only")
     arguments = parser.parse_args()
+    _raise_files()
     if arguments.tried:
         kind, nodes, period = arguments.tried
-        print(run(kind, int(nodes), float(period), 3 * float(period) + 3)[0].line(kind, int(nodes)))
+        calm = float(period) >= CALM_SECONDS
+        print(run(kind, int(nodes), float(period), 3 * float(period) + 3, calm=calm)[0].line(kind, int(nodes)))
         return
     quick = arguments.quick
     most = 1000 if quick else 12_500
-    print(f"calm: a report of every launcher and agent each {CALM_SECONDS:.0f} s")
-    calm: Result | None = None
+    print(f"calm: a report of every launcher and agent each {CALM_SECONDS:.0f} s, or as the server asks")
+    calmest: Result | None = None
     for nodes in (most,) if quick else (10, 100, 1000, 5000, most):
-        calm, _after = run("real", nodes, CALM_SECONDS, (1.0 if quick else 4.0) * CALM_SECONDS)
-        print(calm.line("calm", nodes), flush=True)
-    assert calm is not None
+        calmest, _after = run("real", nodes, CALM_SECONDS, (1.0 if quick else 3.0) * CALM_SECONDS, calm=True)
+        asked = f"  asks for a report each {calmest.asked:.1f} s" if calmest.asked > CALM_SECONDS else ""
+        print(calmest.line("calm", nodes) + asked, flush=True)
+    assert calmest is not None
     print(f"the highest rate with p99 below {AIM_P99_MILLIS:.0f} ms")
     best, bare = highest(quick)
-    # In a storm each launcher has two connections for a moment.
-    nodes = 300 if quick else min(most, resource.getrlimit(resource.RLIMIT_NOFILE)[1] // 4)
-    _result, found = run("real", nodes, CALM_SECONDS, 2.5 if quick else 20.0, storm=4.0 if quick else 25.0)
+    nodes = 300 if quick else min(most, resource.getrlimit(resource.RLIMIT_NOFILE)[1] * 3 // 8)
+    _result, found = run("real", nodes, CALM_SECONDS, 2.5 if quick else 10.0, storm=4.0 if quick else 25.0,
+                         calm=not quick)
     print(report_storm(found, nodes))
     figures = {
         "reportsPerSecondPerCore": round(best.per_core), "ratioToBareHandler": round(best.per_core / bare.per_core, 2),
-        "p50Millis": round(calm.p50, 2), "p99Millis": round(calm.p99, 2),
-        "mibPer1000Ranks": round(calm.mib / (8 * most) * 1000, 2),
+        "p50Millis": round(calmest.p50, 2), "p99Millis": round(calmest.p99, 2),
+        "commandMillisP99": round(calmest.command_p99, 2),
+        "mibPer1000Ranks": round(calmest.mib / (8 * most) * 1000, 2),
     }
     for name, value in figures.items():
         print(f"{name}: {value}")
     print(json.dumps({"name": "ingest", "figures": figures}))
+
+
+def _raise_files() -> None:
+    """As many open files as are needed, where we may."""
+    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(hard, FILES), max(hard, FILES)))
 
 
 def highest(quick: bool) -> tuple[Result, Result]:
@@ -202,7 +239,7 @@ def highest(quick: bool) -> tuple[Result, Result]:
     """
     runs: list[tuple[Result, Result]] = []
     nodes = 600 if quick else 1000
-    for rate in (4000,) if quick else (2000, 3000, 4000, 5000, 6000, 7000, 8000):
+    for rate in (4000,) if quick else (3000, 4000, 5000, 6000, 7000, 8000):
         pair = []
         for kind in ("real", "bare"):
             result, _after = run(kind, nodes, 2 * nodes / rate, 3.0 if quick else 8.0)

@@ -19,7 +19,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 CHART = REPOSITORY / "charts" / "hedgerow"
 INTRODUCTION = """# hedgerow
 
-Installs the Hedgerow operator and the kinds TrainingJob and GPUNode. Helm 3.14 or newer, or Helm 4; Kubernetes 1.30 or
+Installs the Hedgerow operator and the kinds TrainingJob, GPUNode and SlurmCluster. Helm 3.14 or newer, or Helm 4; Kubernetes 1.30 or
 newer.
 
 ```

@@ -1,6 +1,6 @@
-"""Run the tests or a part of them (`make test T=PATH`), those that need a cluster in namespaces of their own.
+"""Run the tests or a part of them (`make test T=PATH`), those that need a cluster each by themselves.
 
-The cluster's tests mostly wait, so they run beside the others, with the processors first; what they print is kept and
+The clusters' tests mostly wait, so they run beside the others, with the processors first; what they print is kept and
 comes after the output of the others.
 """
 
@@ -11,12 +11,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-TESTBED = [sys.executable, "-m", "tests.cluster.testbed"]
+# Folders of tests/ that need a cluster: the second is a Slurm.
+CLUSTERS = ("cluster", "slurm")
 # With the kernel's help nothing of a run outlives us, also not after kill -9.
 WITH_US = ["setpriv", "--pdeathsig", "KILL"]
 BEHIND = ["nice", "-n", "10"]
@@ -24,10 +25,10 @@ POLL_SECONDS = 0.2
 
 
 class Part(NamedTuple):
-    """One run of pytest: over what, and whether where a cluster can be started."""
+    """One run of pytest: over what, and which cluster it needs (one of CLUSTERS, or none)."""
 
     paths: list[str]
-    in_cluster: bool
+    cluster: str = ""
 
 
 def parts(wanted: list[str], folders: list[str]) -> list[Part]:
@@ -40,13 +41,19 @@ def parts(wanted: list[str], folders: list[str]) -> list[Part]:
     paths, options = [path.rstrip("/") for path in wanted[:first_option]], wanted[first_option:]
     if paths in ([], ["tests"]):
         paths = [f"tests/{folder}" for folder in folders]
-    runs = [Part([path for path in paths if needs_cluster(path) is needed], needed) for needed in (False, True)]
+    runs = [Part([path for path in paths if cluster_of(path) == cluster], cluster) for cluster in ("", *CLUSTERS)]
     return [run._replace(paths=run.paths + options) for run in runs if run.paths]
 
 
-def needs_cluster(path: str) -> bool:
-    """Whether a test path lies below tests/cluster."""
-    return path.removeprefix("./").split("::")[0].split("/")[:2] == ["tests", "cluster"]
+def cluster_of(path: str) -> str:
+    """Which of CLUSTERS a test path lies below; empty when below none."""
+    folders = path.removeprefix("./").split("::")[0].split("/")[:2]
+    return folders[1] if folders[0] == "tests" and folders[-1] in CLUSTERS and len(folders) == 2 else ""
+
+
+def testbed(cluster: str) -> list[str]:
+    """The words that call what starts a cluster."""
+    return [sys.executable, "-m", f"tests.{cluster}.testbed"]
 
 
 def command(part: Part, processors: int) -> list[str]:
@@ -55,17 +62,21 @@ def command(part: Part, processors: int) -> list[str]:
     Those with real processes mostly wait: they come first, and there is one worker more than processors.
     """
     pytest = [sys.executable, "-m", "pytest", *part.paths]
-    if part.in_cluster:
-        return [*TESTBED, "run", "--", *pytest]
+    if part.cluster == "cluster":
+        return [*testbed(part.cluster), "run", "--", *pytest]
+    if part.cluster:
+        return pytest
     several = any((ROOT / path).is_dir() for path in part.paths)
     side_by_side = ["-n", str(processors + 1), "--dist", "loadfile", "--no-loadscope-reorder"]
     return [*pytest, *side_by_side] if several else pytest
 
 
-def prepare() -> bool:
-    """Install and build what the test cluster needs; not so after a sentence about what is missing."""
-    packages = subprocess.run([*TESTBED, "packages"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    steps = (["sh", "tools/debian_packages.sh", *packages.split()], [*TESTBED, "build"])
+def prepare(cluster: str) -> bool:
+    """Install and build what a cluster needs; not so after a sentence about what is missing."""
+    packages = subprocess.run([*testbed(cluster), "packages"], cwd=ROOT, check=True, capture_output=True, text=True)
+    steps = [["sh", "tools/debian_packages.sh", *packages.stdout.split()]]
+    if cluster == "cluster":
+        steps.append([*testbed(cluster), "build"])
     return all(subprocess.run(step, cwd=ROOT, check=False).returncode == 0 for step in steps)
 
 
@@ -101,14 +112,18 @@ class Run:
         return passed
 
 
-def run_all(wanted: list[Part], prepared: Callable[[], bool] = prepare) -> bool:
+def run_all(wanted: list[Part], prepared: Callable[[str], bool] = prepare) -> bool:
     """Run every part, also when another fails, and show one after the other; whether all passed."""
-    possible = [part for part in wanted if not part.in_cluster or prepared()]
-    with tempfile.TemporaryFile() as kept, interrupts_left_to_the_parts():
-        if len(possible) < 2:
-            runs = [Run(part) for part in possible]
-        else:
-            runs = [Run(part, kept=kept) if part.in_cluster else Run(part, *BEHIND) for part in possible]
+    possible = [part for part in wanted if not part.cluster or prepared(part.cluster)]
+    with ExitStack() as open_files, interrupts_left_to_the_parts():
+        runs = []
+        for part in possible:
+            if len(possible) < 2:
+                runs.append(Run(part))
+            elif part.cluster:
+                runs.append(Run(part, kept=open_files.enter_context(tempfile.TemporaryFile())))
+            else:
+                runs.append(Run(part, *BEHIND))
         outcomes = [ended(run, runs) for run in runs]
     return all(outcomes) and possible == wanted
 

@@ -23,7 +23,7 @@ from hedgerow.rank_tree import RankTree
 from hedgerow.ranks import Rank, RankFiles
 from hedgerow.recorder import RankRecorder, RecorderReader, recorder_variables
 from hedgerow.signalling import signal_process
-from hedgerow.slurm.tasks import Tasks
+from hedgerow.slurm.tasks import Absent, Tasks
 from hedgerow.survivors import survivors
 from hedgerow.system_calls import die_with_parent
 from hedgerow.wire import RANK_EXITED, STAGE_RUNNING, STAGE_STOPPED, STAGE_STOPPING, STOP_ENDED, Command, RankReport
@@ -35,6 +35,8 @@ DUMP_SECONDS = 2.5
 # What outlives the ranks of a stopped attempt gets this much longer.
 LEFTOVER_SECONDS = 2.0
 _CANNOT_START = 127  # as a shell says it
+# Another start may well succeed, elsewhere.
+_NOT_ITS_FAULT = 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,6 +67,7 @@ class Attempt:
         self.stop_cause: Optional[str] = None
         self._failure = ""
         self._failure_local = 0
+        self._failure_code = _CANNOT_START
         self._tree: Optional[RankTree] = None
         self._descendants = Descendants()
         self._options = Options(())
@@ -91,6 +94,11 @@ class Attempt:
             else:
                 for local in range(place.options.nproc):
                     self.ranks.append(self._start_rank(local, place, inherited))
+        except Absent as error:
+            self._failure_code = _NOT_ITS_FAULT
+            self._fail(str(error.strerror), len(self.ranks))
+            for rank in self.ranks:
+                rank.kill_group()
         except OSError as error:
             self._fail(CANNOT_START % (place.options.command[0], error.strerror or error), len(self.ranks))
             for rank in self.ranks:
@@ -107,7 +115,7 @@ class Attempt:
     def worst_exit_code(self) -> int:
         """0 when every rank ended with 0, else the code of the first that failed."""
         if self._failure:
-            return _CANNOT_START
+            return self._failure_code
         if self._tree is not None:
             return self._tree.exit_code
         codes = [rank.exit_code for rank in self.ranks]
@@ -194,7 +202,7 @@ class Attempt:
             self._options.worker * self._options.nproc + self._failure_local,
             self._failure_local,
             RANK_EXITED,
-            exit_code=_CANNOT_START,
+            exit_code=self._failure_code,
             # It explains the ends of the others, which may have been seen before.
             exit_age=max([now - self._failure_told] + [report.exit_age or 0.0 for report in told]),
             output_tail=[self._failure],

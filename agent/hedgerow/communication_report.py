@@ -31,8 +31,16 @@ def communication_report(table: Mapping[str, Value], now_ns: int) -> Optional[Co
     )
 
 
-def inspected_report(share: float, step_seconds: Optional[float], age: float) -> Optional[CommunicationReport]:
+def inspected_report(
+    share: float, bus: Optional[float], step_seconds: Optional[float], age: float
+) -> Optional[CommunicationReport]:
     """What NCCL Inspector's samples tell of a rank with this usual length of a step; None without one."""
     if step_seconds is None:
         return None
-    return CommunicationReport(seconds_per_step=share * step_seconds, share=share, source=_INSPECTOR, age=max(0.0, age))
+    return CommunicationReport(
+        seconds_per_step=share * step_seconds,
+        share=share,
+        source=_INSPECTOR,
+        age=max(0.0, age),
+        bus_gigabytes_per_second=bus,
+    )

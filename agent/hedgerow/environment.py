@@ -26,8 +26,11 @@ FENCE_SECONDS = "HEDGEROW_FENCE_SECONDS"
 GRACE_SECONDS = "HEDGEROW_GRACE_SECONDS"
 MASTER_PORT = "HEDGEROW_MASTER_PORT"
 TEMPORARY = "HEDGEROW_TMP"
+# Set: nothing is said of what happens in every run.
+QUIET = "HEDGEROW_QUIET"
 SLURM_LAUNCH = "HEDGEROW_SLURM_LAUNCH"
 GPUS = "HEDGEROW_GPUS"
+MPI = "HEDGEROW_MPI"
 # LD_PRELOAD of the ranks, under a name that the launcher's own loader does not obey.
 PRELOAD = "HEDGEROW_LD_PRELOAD"
 
@@ -68,4 +71,6 @@ LAUNCHER_ONLY = (
     MASTER_PORT,
     SLURM_LAUNCH,
     GPUS,
+    MPI,
+    QUIET,
 )

@@ -61,6 +61,13 @@ class KeptConnection:
         if older is not None:
             older.connection.close()
 
+    def close(self) -> None:
+        """Nobody asks any more; one that is out is closed by whoever has it."""
+        with self._lock:
+            line, self._waiting = self._waiting, None
+        if line is not None:
+            line.connection.close()
+
 
 def _is_quiet(connection: http.client.HTTPConnection) -> bool:
     """A server that says something unasked has closed it, or does not speak as we do."""

@@ -15,7 +15,7 @@ from typing import Any, Callable, List, Mapping, Optional, Union
 from hedgerow import environment, fence, leaving, machine, pack, reports, system_calls, wire
 from hedgerow.attempt import Attempt, Place
 from hedgerow.held_start import HeldStart
-from hedgerow.log import say
+from hedgerow.log import say, tell
 from hedgerow.logs import launcher_lines
 from hedgerow.membership import Membership
 from hedgerow.options import MOVE_ASIDE, Options, Unwatchable, UsageError, parse
@@ -106,7 +106,7 @@ class Launcher:
         if self._scanner is not None:
             self._scanner.start()
             self._scanner.look(True, 0)
-        say(launcher_lines.READY % (options.worker, options.workers, options.nproc))
+        tell(launcher_lines.READY % (options.worker, options.workers, options.nproc))
         self._reporter.start()
 
     def _turn(self) -> None:
@@ -145,7 +145,7 @@ class Launcher:
         if attempt is not None:
             urgent = attempt.tick(self._deadlines, now)
             if attempt.press(now):
-                say(launcher_lines.ALL_ENDED % attempt.number)
+                tell(launcher_lines.ALL_ENDED % attempt.number)
                 self._look_at_checkpoints()
                 urgent = True
             if urgent:
@@ -177,13 +177,13 @@ class Launcher:
         if self._attempt is not None and self._attempt.stage == wire.STAGE_RUNNING:
             # What it said last is its last step, or explains why it ended.
             rank.output.settle(until)
-        say(launcher_lines.RANK_ENDED % (rank.number, rank.exit_code or 0))
+        tell(launcher_lines.RANK_ENDED % (rank.number, rank.exit_code or 0))
         self._reporter.report_now()
 
     def _on_signal(self) -> None:
         first, self._signalled = not self._signalled, True
         if self._running() is not None:
-            say(launcher_lines.ASKED_TO_END if first else launcher_lines.ASKED_AGAIN)
+            tell(launcher_lines.ASKED_TO_END if first else launcher_lines.ASKED_AGAIN)
             # Who asks gives us some seconds more than the ranks, for our own last report.
             self._stop(wire.STOP_SIGNAL, not first, self._options.grace_seconds)
 
@@ -249,7 +249,7 @@ class Launcher:
         if self._attempt is not None:
             self._attempt.close()
         resume = " from %s" % command.resume_from if command.resume_from else ""
-        say(launcher_lines.STARTS % (command.attempt, resume))
+        tell(launcher_lines.STARTS % (command.attempt, resume))
         self._deadlines = {} if self._attempt is not None else self._deadlines
         self._set_aside = self._held.take_lines()
         self._attempt = Attempt(command, self._options.grace_seconds)
@@ -262,7 +262,7 @@ class Launcher:
         if attempt is None:
             return
         if attempt.stage == wire.STAGE_RUNNING and cause == wire.STOP_COMMAND:
-            say(launcher_lines.STOPPED % (attempt.number, ": " + reason if reason else ""))
+            tell(launcher_lines.STOPPED % (attempt.number, ": " + reason if reason else ""))
         self._membership.leave()
         attempt.stop(cause, kill, grace, machine.boottime())
         self._reporter.report_now()
@@ -322,6 +322,8 @@ class Launcher:
         if self._options.worker == 0 and self._running() is None:
             self._free_port = machine.free_port(self._options.master_port or self._free_port)
         scan = self._scanner.silence(machine.boottime()) if self._scanner is not None else None
+        if self._place.tasks is not None:
+            self._constant["once"] = self._options.starts_once or not self._place.tasks.complete
         return reports.build(
             self._constant, self._seq, self._attempt, scan or self._scan, self._free_port, self._nonce, self._set_aside
         )

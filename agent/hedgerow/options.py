@@ -63,6 +63,7 @@ class Options:
     master_port: int = 0
     temporary: str = ""
     gpus: str = GPUS_PER_WORKER
+    mpi: str = ""
     slurm_launch: str = ""
     step: Optional[slurm_step.Step] = None
 
@@ -70,6 +71,11 @@ class Options:
     def per_task(self) -> bool:
         """Whether srun has started each rank here, beside a launcher of its own."""
         return self.step is not None and self.slurm_launch == slurm_launch.PER_TASK
+
+    @property
+    def starts_once(self) -> bool:
+        """Whether the ranks here find each other by what srun --mpi gives to its tasks, which serves one start."""
+        return self.per_task and self.mpi not in ("", "none")
 
     @property
     def has_operator(self) -> bool:
@@ -163,6 +169,7 @@ _OPTIONS = (
         "whether a rank sees all GPUs of its worker, or its share of them",
         choices=(GPUS_PER_WORKER, GPUS_PER_RANK),
     ),
+    _Option("mpi", "--mpi", (environment.MPI,), str, "what srun --mpi says, where the ranks use it"),
     _Option(
         "slurm_launch",
         "--slurm-launch",

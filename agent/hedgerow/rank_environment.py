@@ -8,7 +8,7 @@ from typing import Dict, Mapping
 from hedgerow import environment, launch_arguments
 from hedgerow.options import GPUS_PER_RANK, Options
 from hedgerow.slurm import launch as slurm_launch
-from hedgerow.slurm.rank_variables import NOT_OF_RANKS, own_gpus, rank_variables
+from hedgerow.slurm.rank_variables import of_ranks, own_gpus, rank_variables
 from hedgerow.stacks import STACKS_SIGNAL
 from hedgerow.wire import Command
 
@@ -47,8 +47,7 @@ def rank_environment(
         }
     )
     if options.step is not None and options.slurm_launch == slurm_launch.PER_NODE:
-        for name in NOT_OF_RANKS:
-            variables.pop(name, None)
+        variables = of_ranks(variables)
         variables.update(rank_variables(options.worker, options.workers, options.nproc, local_rank))
     if options.gpus == GPUS_PER_RANK:
         variables.update(own_gpus(variables, options.nproc, local_rank))

@@ -12,7 +12,7 @@ from hedgerow import environment, kernel, misfit, ranks
 from hedgerow.descendants import Descendants, RankPlace, topmost
 from hedgerow.exit_watch import ExitWatch
 from hedgerow.launch_mode import shown
-from hedgerow.log import say
+from hedgerow.log import say, tell
 from hedgerow.log_reader import RankLog
 from hedgerow.logs import launcher_lines
 from hedgerow.options import Options
@@ -125,7 +125,7 @@ class RankTree:
             self.take_ends()  # of a stage that was short, before nothing can be a rank any more
             self._status = self._process.returncode = ranks.exit_status(wait_status)
             self._news = True
-            say(launcher_lines.COMMAND_ENDED % self.exit_code)
+            tell(launcher_lines.COMMAND_ENDED % self.exit_code)
             return
         for rank in self.ranks:
             if rank.pid == pid and not rank.exited and not rank.held:
@@ -261,7 +261,7 @@ class RankTree:
             for other in self.ranks:
                 other.borrow(self.output.tail.lines() if other is rank else [])
         self._news = True
-        say(launcher_lines.RANK_ENDED % (rank.number, rank.exit_code or 0))
+        tell(launcher_lines.RANK_ENDED % (rank.number, rank.exit_code or 0))
 
     def _conclude(self, table: Mapping[int, kernel.Process], now: float) -> None:
         """The command has ended: what is not known of its ranks follows from how."""

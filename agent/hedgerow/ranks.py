@@ -21,6 +21,8 @@ from hedgerow.wire import PHASE_ENDING, RANK_EXITED, RANK_RUNNING, RANK_STARTING
 
 # A leak that fills a node within an hour is seen in time.
 MEMORY_SECONDS = 10.0
+_DEVICES = "CUDA_VISIBLE_DEVICES"
+_LONGEST_DEVICES = 512
 
 
 class RankFiles:
@@ -76,6 +78,7 @@ class Rank:
         self._own: Set[int] = set()
         self._memory: Optional[int] = None
         self._memory_at = 0.0
+        self._devices: Optional[str] = None
         self._exit_status: Optional[int] = None
         self._exited_at: Optional[float] = None
         self._held_at: Optional[float] = None
@@ -150,6 +153,9 @@ class Rank:
         if now - self._memory_at >= MEMORY_SECONDS:
             self._memory_at = now
             self._memory = memory.resident_bytes(below)
+            # A shell may set it before it becomes the rank.
+            devices = (kernel.environ(self._main_pid() or root) or {}).get(_DEVICES)
+            self._devices = None if devices is None else devices[:_LONGEST_DEVICES]
         return self.activity.add(take_sample(self._main_pid() or root, root, table, now, self.stacks.bytes_seen))
 
     def ask_stack(self) -> None:
@@ -196,6 +202,7 @@ class Rank:
             collectives_age=self.recorder.digest_age(),
             records=not self.exited and self.recorder.listens(),
             output_unread_age=self.told.unread_age(),
+            devices=self._devices,
         )
 
     def kill_group(self) -> None:

@@ -118,7 +118,7 @@ class RankRecorder:
         inspector = self._inspector
         if inspector is None or inspector.share is None:
             return None
-        return inspected_report(inspector.share, step_seconds, now - inspector.measured_at)
+        return inspected_report(inspector.share, inspector.bus, step_seconds, now - inspector.measured_at)
 
     def look(self, before: Optional[_Version]) -> Optional[_Version]:
         """Read the dump if it is new and unchanged since ``before``; its version now. Called on the reading thread."""

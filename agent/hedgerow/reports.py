@@ -28,6 +28,7 @@ def constant_part(options: Options, launcher: str, address: str, peer_address: s
         "address": address,
         "peer_address": peer_address,
         "step": options.step.name if options.step is not None else "",
+        "once": options.starts_once,
     }
 
 

@@ -97,13 +97,15 @@ class CommunicationReport:
     seconds_per_step: mean over the last measured minute. share: of the time of a step, None when that is not known.
     source: DDP (its own logging data), Calls (explicit calls of torch.distributed) or both, DDP+Calls; else
     FlightRecorder (torch's, of NCCL) or Inspector (NCCL's own).
-    age: seconds since it was measured.
+    age: seconds since it was measured. bus_gigabytes_per_second: NCCL's bus bandwidth (1e9 bytes) while it
+    communicated, None where nobody measures it.
     """
 
     seconds_per_step: float
     share: Optional[float] = None
     source: str = ""
     age: float = 0.0
+    bus_gigabytes_per_second: Optional[float] = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,6 +126,7 @@ class RankReport:
     memory_bytes: resident memory of the rank's process tree, what several processes share counted once.
     collectives: what torch's flight recorder held at the last ``dump``, or when torch dumped it by itself, reduced to
     where this rank is in each process group (``recorder_dump.expand`` gives torch's own form); None: nothing was read.
+    devices: CUDA_VISIBLE_DEVICES of its main process; None: not set, or not to be read.
     collectives_age: seconds since torch wrote them. records: the flight recorder listens for such a command.
     output_unread_age: seconds since output of this rank was passed on but not read, because it came too fast; None: all
     was read.
@@ -154,6 +157,7 @@ class RankReport:
     collectives_age: Optional[float] = None
     records: bool = False
     output_unread_age: Optional[float] = None
+    devices: Optional[str] = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -198,7 +202,8 @@ class Report:
     unread_output_bytes: output of the ranks that was passed on but not read for progress, because it came too fast.
     dump_age: seconds since the last ``dump`` of this attempt was carried out; None: there was none.
     set_aside: what was renamed in the checkpoint directory before this attempt started, a line for a person each.
-    step: the step of Slurm that this launcher is a task of, as JOB.STEP; empty elsewhere.
+    step: the step of Slurm that this launcher is a task of, as JOB.STEP; empty elsewhere. once: ranks can be started
+    here one time only, since what their place in MPI is told by serves once, or what started one of them has ended.
     """
 
     job: JobRef
@@ -230,6 +235,7 @@ class Report:
     dump_age: Optional[float] = None
     set_aside: List[str] = dataclasses.field(default_factory=list)
     step: str = ""
+    once: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable
 
 from hedgerow.http_exchange import Exchange, Refused
+from hedgerow.kept_connection import KeptConnection
 from hedgerow.machine import boottime
 from hedgerow.wire_agent import AGENT_REPORTS_PATH, AgentReport, decode_answer, encode_report
 from hedgerow_agent.log import say
@@ -28,6 +29,7 @@ class Reporter(threading.Thread):
         self._ca_file = ca_file
         self._interval = interval
         self._build = build
+        self._kept = KeptConnection()
         self._changed = threading.Condition()
         self._urgent = False
         self._sent = -SPACING_SECONDS
@@ -56,6 +58,7 @@ class Reporter(threading.Thread):
                 while not self._ended and (wait := self._wait_seconds()) > 0:
                     self._changed.wait(wait)
                 if self._ended:
+                    self._kept.close()
                     return
                 self._urgent = False
             self._send()
@@ -70,7 +73,7 @@ class Reporter(threading.Thread):
         self._sent = boottime()
         try:
             body = encode_report(self._build())
-            exchange = Exchange(self._url, self._ca_file)
+            exchange = Exchange(self._url, self._ca_file, kept=self._kept)
             data = exchange.request("POST", AGENT_REPORTS_PATH, body, self._token(), ANSWER_SECONDS)
             self._interval = min(_LONGEST, max(_SHORTEST, decode_answer(data).interval_seconds))
         except Exception as error:  # noqa: BLE001 (whatever an answer holds, the next report must go out)

@@ -2,7 +2,7 @@
 
 ``python -m ingest_parts.load`` reads a plan as JSON from standard input and prints what it measured. A report's latency
 counts from when it was to be sent, not from when it could be; of a launcher's, whose answer the server holds, the time
-that it is meant to be held is taken off.
+that it is meant to be held is taken off, where that is known: where the server asked for the same interval before it.
 """
 
 from __future__ import annotations
@@ -22,14 +22,28 @@ from hedgerow.wire_agent import AGENT_REPORTS_PATH
 from ingest_parts.bodies import FIRST, agent_body, agent_token, launcher_body, launcher_token, request
 
 SPACING_SECONDS = 0.2  # hedgerow.reporter.SPACING_SECONDS
+_AGAIN_SECONDS = 0.02
 QUIET_SECONDS = 1.5  # at the end of a storm, so that what was sent last can be heard
+_INTERVAL = b'"interval_seconds":'
 _SOURCES = 32  # addresses on loopback to connect from: each has ports of its own
+
+
+def hold_of(period: float) -> float:
+    """How long the answer is held of one that reports every ``period`` seconds by its own clock."""
+    return 0.96 * period - 0.02
+
+
+def period_of(hold: float) -> float:
+    """The reverse."""
+    return (hold + 0.02) / 0.96
 
 
 class Sender:
     """One launcher or agent: when it sends, and what it waits for."""
 
-    __slots__ = ("due", "held", "link", "node", "number", "parts", "path", "sent", "token", "workers")
+    __slots__ = (
+        "asked", "due", "held", "link", "node", "number", "parts", "path", "period", "sent", "token", "workers"
+    )  # fmt: skip
 
     def __init__(self, node: int, workers: int, due: float, link: Link, held: bool) -> None:
         self.node, self.workers, self.due, self.link, self.held = node, workers, due, link, held
@@ -37,13 +51,14 @@ class Sender:
         self.token = launcher_token(node) if held else agent_token(node)
         self.parts = launcher_body(node, workers) if held else agent_body(node)
         self.number, self.sent = FIRST, 0.0
+        self.period = self.asked = 0.0
 
     def __lt__(self, other: Sender) -> bool:
         return self.due < other.due
 
 
 class Link:
-    """A connection that is kept. waiting: when each of the requests on it was due, and whether it is held."""
+    """A connection that is kept. waiting: when each of the requests on it was due, and whose it is."""
 
     __slots__ = ("data", "number", "out", "sender", "sock", "waiting")
 
@@ -51,7 +66,7 @@ class Link:
         self.number = number
         self.sock: socket.socket | None = None
         self.data, self.out = b"", b""
-        self.waiting: list[tuple[float, bool]] = []
+        self.waiting: list[tuple[float, Sender]] = []
         self.sender: Sender | None = None
 
     def connect(self, port: int) -> socket.socket:
@@ -71,7 +86,8 @@ class Load:
 
     def __init__(self, plan: dict[str, Any]) -> None:
         self.plan = plan
-        self.period, self.hold = plan["period"], plan["hold"]
+        self.period = plan["period"]
+        self.commands: dict[str, float] = {}
         self.poll = select.epoll()
         self.links: dict[int, Link] = {}
         self.latencies: list[float] = []
@@ -90,10 +106,12 @@ class Load:
         for order, node in enumerate(nodes):
             share = (order + 0.5 * (plan["first"] > 0)) / plan["nodes"]
             if plan["launchers"]:
-                senders.append(Sender(node, plan["workers"][order], share * self.period, Link(node), held=True))
+                senders.append(Sender(node, plan["workers"][order], share * plan["ramp"], Link(node), held=True))
             if plan["agents"]:
                 late = share + 0.37 if share < 0.63 else share - 0.63
-                senders.append(Sender(node, 0, late * self.period, shared[order % len(shared)], held=False))
+                senders.append(Sender(node, 0, late * plan["ramp"], shared[order % len(shared)], held=False))
+        for sender in senders:
+            sender.period = self.period
         return senders
 
     def run(self, seconds: float) -> None:
@@ -106,8 +124,12 @@ class Load:
         while (now := time.monotonic()) < end:
             while self.senders[0].due <= now:
                 sender = self.senders[0]
-                self._send(sender)
-                sender.due += self.period
+                if sender.held and self.plan["obey"] and sender.link.waiting:
+                    # A launcher in calm waits for its answer; the server holds this one longer than the one before.
+                    sender.due = now + _AGAIN_SECONDS
+                else:
+                    self._send(sender)
+                    sender.due += sender.period
                 heapq.heapreplace(self.senders, sender)
             self._hear(max(0.0, min(self.senders[0].due, end) - time.monotonic()))
 
@@ -115,7 +137,7 @@ class Load:
         sender.number += 1
         sender.sent = time.monotonic()
         self.sent += 1
-        sender.link.waiting.append((sender.due, sender.held))
+        sender.link.waiting.append((sender.due, sender))
         self._write(sender.link, request(sender.path, sender.token, sender.parts, sender.number))
 
     def _write(self, link: Link, data: bytes) -> None:
@@ -173,17 +195,32 @@ class Load:
             length = int(head[begin:].split(b"\r\n", 1)[0])
             if len(link.data) < end + 4 + length:
                 return
+            body = link.data[end + 4 : end + 4 + length]
             link.data = link.data[end + 4 + length :]
             self._count(head[9:12].decode())
-            due, held = link.waiting.pop(0)
-            took = time.monotonic() - due
+            due, sender = link.waiting.pop(0)
             self.answered += 1
-            if due >= self.warm:
-                # An answer that brings news is not held.
-                self.latencies.append(max(0.0, took - self.hold) if held and took > 0.5 * self.hold else took)
+            self._note(sender, due, body)
             if link.sender is not None:
                 link.sender.due = max(time.monotonic(), link.sender.sent + SPACING_SECONDS)
                 heapq.heappush(self.senders, link.sender)
+
+    def _note(self, sender: Sender, due: float, body: bytes) -> None:
+        """How long the answer took, what it asks for, and when the command in it was given."""
+        now = time.monotonic()
+        begin = body.find(_INTERVAL)
+        asked = float(body[begin + len(_INTERVAL) :].split(b",", 1)[0].rstrip(b"}")) if begin >= 0 else 0.0
+        if b'"kind":"dump"' in body and sender.held:
+            for command in json.loads(body)["commands"]:
+                if command["reason"].startswith("given "):
+                    self.commands.setdefault(command["reason"], now - float(command["reason"][6:]))
+        elif due >= self.warm and not sender.held:
+            self.latencies.append(now - due)
+        elif due >= self.warm and asked == sender.asked and asked <= self.plan["hold"] * 3 and now - due > 0.5 * asked:
+            self.latencies.append(max(0.0, now - due - asked))
+        sender.asked = asked
+        if self.plan["obey"] and asked:
+            sender.period = period_of(asked) if sender.held else asked
 
     def _count(self, status: str) -> None:
         self.statuses[status] = self.statuses.get(status, 0) + 1
@@ -217,6 +254,8 @@ class Load:
         """What was measured."""
         return {"sent": self.sent, "answered": self.answered, "statuses": self.statuses,
                 "latencies": [round(1000 * one, 3) for one in self.latencies],
+                "commands": [round(1000 * one, 3) for one in self.commands.values()],
+                "asked": max((sender.asked for sender in self.everybody), default=0.0),
                 "spread": round(self.spread, 2), "sum": sum(sender.number - FIRST for sender in self.everybody)}
 
 

@@ -13,11 +13,13 @@ import sys
 import time
 from typing import Any, cast
 
+import msgspec
 from aiohttp import web
 
-from hedgerow.wire import REPORTS_PATH
+from hedgerow.wire import COMMAND_DUMP, REPORTS_PATH, Command
 from hedgerow.wire_agent import AGENT_REPORTS_PATH
 from hedgerow_operator.adapters.kube.token_review import AgentReviews, Reviews, TokenReviews
+from hedgerow_operator.core.plan import Orders
 from hedgerow_operator.reconcile.agents import AgentHub
 from hedgerow_operator.reconcile.engine import Reconciler, connect
 from hedgerow_operator.reconcile.pressure import Pressure
@@ -28,7 +30,7 @@ from hedgerow_operator.server.health import Health
 from hedgerow_operator.server.intake import Agents
 from hedgerow_operator.server.listening import BACKLOG, listen, prepare
 from hedgerow_operator.server.metrics import Metrics
-from ingest_parts.bodies import FIRST
+from ingest_parts.bodies import FIRST, WORKERS
 from ingest_parts.world import AGENTS_ACCOUNT, Api, RunningPlacements, StoredJobs, jobs_of
 
 
@@ -43,7 +45,8 @@ class Real:
     """The report server, both hubs and the reconciler, wired as in the operator's process."""
 
     def __init__(self, nodes: int, interval: float) -> None:
-        self.nodes = nodes
+        self.nodes, self.commands = nodes, 0
+        self._commanded: tuple[str, Orders] | None = None
         self.jobs = StoredJobs(jobs_of(nodes))
         self.metrics, self.pressure = Metrics(), Pressure()
         self.hub = ReportHub(time.monotonic, longest_interval=interval, pressure=self.pressure)
@@ -64,6 +67,25 @@ class Real:
         self._work = (asyncio.ensure_future(self.queue.run()), asyncio.ensure_future(self.pressure.run()))
         return make_runner(self.app)
 
+    def command(self) -> None:
+        """Give a command to the next launcher, and end the one before; when it was given stands in it."""
+        names = sorted(self.hub._jobs)
+        if self._commanded is not None:
+            self.hub.publish(*self._commanded)
+        uid = names[self.commands % len(names)]
+        orders = self.hub._jobs[uid].orders
+        worker = self.commands * 7 % min(WORKERS, self.nodes - int(uid.rpartition("-")[2]) * WORKERS)
+        command = Command(kind=COMMAND_DUMP, attempt=1, reason=f"given {time.monotonic()}")
+        self.hub.publish(uid, msgspec.structs.replace(orders, commands={worker: (command,)}))
+        self._commanded = (uid, orders)
+        self.commands += 1
+
+    async def give_commands(self) -> None:
+        """Ten a second, as long as it runs."""
+        while True:
+            await asyncio.sleep(0.1)
+            self.command()
+
     def handled(self) -> int:
         return int(self.metrics._received._value.get())
 
@@ -73,7 +95,8 @@ class Real:
                  for entry in self.hub.heard(job.metadata.uid)]
         agents = [outline.seq - FIRST for outline, _age in self.agents.outlines()]
         stalled = [job.status.incident.kind for job in self.jobs.jobs.values() if job.status.incident is not None]
-        return {"launchers": len(heard), "least": min(heard, default=0), "agents": len(agents),
+        return {"launchers": len(heard), "commands": self.commands, "least": min(heard, default=0),
+                "agents": len(agents),
                 "leastOfAgents": min(agents, default=0),
                 "sum": sum(heard) + sum(agents), "jobs": len(self.jobs.jobs), "incidents": len(stalled),
                 "factor": round(self.pressure.factor, 2)}
@@ -106,7 +129,13 @@ class Bare:
 def _costs() -> dict[str, float]:
     with open("/proc/self/statm") as file:
         pages = int(file.read().split()[1])
-    return {"cpu": time.process_time(), "wall": time.monotonic(), "rss": pages * resource.getpagesize()}
+    try:
+        with open("/proc/self/schedstat") as file:
+            waited = int(file.read().split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        waited = 0.0
+    return {"cpu": time.process_time(), "waited": waited, "wall": time.monotonic(),
+            "rss": pages * resource.getpagesize()}
 
 
 async def main() -> None:
@@ -117,10 +146,15 @@ async def main() -> None:
     await runner.setup()
     await web.SockSite(runner, listen("127.0.0.1", 0), backlog=BACKLOG).start()
     print(json.dumps({"port": runner.addresses[0][1], **_costs()}), flush=True)
+    commands: asyncio.Future[None] | None = None
     asked, loop = asyncio.Queue[str](), asyncio.get_running_loop()
     loop.add_reader(sys.stdin, lambda: asked.put_nowait(sys.stdin.readline()))
     while question := (await asked.get()).strip():
         told = _costs()
+        if question == "commands" and isinstance(served, Real):
+            commands = asyncio.ensure_future(served.give_commands())
+        if question == "no commands" and commands is not None:
+            commands.cancel()
         if question == "all":
             told.update(served.tell())
         told["handled"] = served.handled()

@@ -93,6 +93,11 @@ def _own_namespace() -> str:
     help="A taint is taken off after so long, whatever the node is like.",
 )
 @click.option(
+    "--slurm/--no-slurm",
+    default=False,
+    help="Look at SlurmClusters and run jobs on them; needs the right to get the Secrets that they name.",
+)
+@click.option(
     "--log-level", type=click.Choice(["DEBUG", "INFO", "WARNING", "ERROR"]), default="INFO", help="What to log."
 )
 def main(**options: Any) -> None:
@@ -135,6 +140,7 @@ def _settings(options: dict[str, Any]) -> Any:
         injection=injection,
         log_level=options["log_level"],
         agent_account=options["agent_service_account"],
+        slurm=options["slurm"],
         exporters=ExporterRules(
             namespace=options["dcgm_exporter_namespace"],
             selector=options["dcgm_exporter_selector"],

@@ -43,6 +43,7 @@ from hedgerow_operator.server.intake import Agents
 from hedgerow_operator.server.listening import BACKLOG, listen, prepare
 from hedgerow_operator.server.metrics import Metrics
 from hedgerow_operator.settings import Settings
+from hedgerow_operator.slurm_side import SlurmSide
 
 STOPPED = 0
 FAULT = 1
@@ -117,9 +118,12 @@ class Operator:
             machines=self.gpu_nodes,
             signals=self.nodes.signals,
         )
+        self.metrics.communication = engine.communication
         self.queue = WorkQueue(self.health.watching(engine.reconcile), on_error=_report_fault)
         connect(self.hub, engine, self.queue)
         self.residents = Residents()
+        watching, namespaces = self.health.watching, settings.namespaces
+        self.slurm = SlurmSide(guarded, self.lease, namespaces, watching) if settings.slurm else None
         self.node_queue = WorkQueue(self.health.watching(self.gpu_nodes.reconcile), on_error=_report_node_fault)
         self.agents.on_news = lambda node: self.node_queue.add(JobKey("", node))
         self.gpu_nodes.on_quarantine = self._look_at_jobs_on
@@ -159,6 +163,7 @@ class Operator:
                 self._taint(),
                 self._watch(),
                 *([self.scraper.run()] if self.scraper else ()),
+                *([self.slurm.run()] if self.slurm else ()),
             )
         }
         try:
@@ -248,6 +253,7 @@ class Operator:
             make_login(self.configuration),
             self.residents,
             watch_nodes=await self._may_watch_nodes(),
+            clusters=self.slurm.queue if self.slurm else None,
         )
         namespaces = self.settings.namespaces
         await kopf.operator(

@@ -7,14 +7,15 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from hedgerow_operator.api.labels import GPU_NODE_PLURAL, GROUP, TRAINING_JOB_PLURAL
+from hedgerow_operator.api.labels import GPU_NODE_PLURAL, GROUP, SLURM_CLUSTER_PLURAL, TRAINING_JOB_PLURAL
 
 # Namespace: in each namespace that is watched. Cluster: of the whole cluster, whatever is watched.
 # Home: in the operator's own namespace. Default: in the namespace of that name, where node agents run.
 # Taint: of the whole cluster, and only with nodeAction: Taint.
 # Exporters: in the namespace of the dcgm-exporters, and only with agent.source: DCGMExporter.
-SCOPES = ("namespace", "cluster", "home", "default", "taint", "exporters")
-Scope = Literal["namespace", "cluster", "home", "default", "taint", "exporters"]
+# Slurm: in each namespace that is watched, and only with slurm.enabled.
+SCOPES = ("namespace", "cluster", "home", "default", "taint", "exporters", "slurm")
+Scope = Literal["namespace", "cluster", "home", "default", "taint", "exporters", "slurm"]
 
 
 class Right(Struct, frozen=True, kw_only=True):
@@ -125,6 +126,27 @@ RIGHTS = (
         resource="pods",
         verbs=("list",),
         why="finds the dcgm-exporters, and which node each one speaks for",
+    ),
+    Right(
+        scope="slurm",
+        group=GROUP,
+        resource=SLURM_CLUSTER_PLURAL,
+        verbs=("get", "list", "watch"),
+        why="learns how each cluster of Slurm is reached, as whom, and by whose jobs",
+    ),
+    Right(
+        scope="slurm",
+        group=GROUP,
+        resource=f"{SLURM_CLUSTER_PLURAL}/status",
+        verbs=("update",),
+        why="says in it whether the cluster answers",
+    ),
+    Right(
+        scope="slurm",
+        group="",
+        resource="secrets",
+        verbs=("get",),
+        why="reads the tokens that SlurmClusters name, each by its name; it cannot list Secrets",
     ),
 )
 

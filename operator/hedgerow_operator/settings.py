@@ -22,6 +22,7 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     agent_account: namespace/name of the node agents' service account; empty: reports of agents are refused.
     exporters: the dcgm-exporters that stand in for agents; None: there are none.
+    slurm: whether SlurmClusters are looked at, and jobs run on them.
     node_rules: the times that GPUNodes go by. taint_rules: how quarantined nodes are tainted; None: they are not."""
 
     namespaces: tuple[str, ...]
@@ -36,6 +37,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     exporters: ExporterRules | None = None
     node_rules: NodeRules = NodeRules()
     taint_rules: TaintRules | None = None
+    slurm: bool = False
 
     @property
     def hears_nodes(self) -> bool:

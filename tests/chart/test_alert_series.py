@@ -9,6 +9,7 @@ import pytest
 
 from hedgerow_agent import metrics as agent_metrics
 from hedgerow_operator.api import reasons
+from hedgerow_operator.core.watching.communication import Communication
 from hedgerow_operator.server.metrics import Metrics
 from tests.chart.series import STEP_SECONDS, firing
 from tests.chart.test_alerts import RULES
@@ -51,6 +52,13 @@ def slow(count: int) -> Callable[[Metrics], None]:
     return lambda metrics: metrics.degraded_jobs({reasons.SLOWER_THAN_BASELINE: count} if count else {})
 
 
+def moving(*gigabytes: float) -> Callable[[Metrics], None]:
+    """Jobs whose collectives move so much a second; those that do not say it have none."""
+    told = [Communication(share=0.2, bus_bytes_per_second=value * 1e9) for value in gigabytes]
+    entries = [("research", f"job-{number}", figures) for number, figures in enumerate(told)]
+    return lambda metrics: setattr(metrics, "communication", lambda: entries)
+
+
 # Alert -> what an agent sees, and at which second how many GPUs it speaks of.
 AGENT = {
     "HedgerowGPUFailed": ((FALLEN,), {240: 0, 420: 1, 840: 1}),
@@ -70,6 +78,11 @@ OPERATOR = {
         {240: 0, 360: 1, 870: 1, 930: 0},
     ),
     "HedgerowJobSlow": (((5, slow(1)), (15, slow(0))), {240: 0, 360: 1, 870: 1, 930: 0}),
+    # One of two jobs falls to a third, and comes back; then both have ended.
+    "HedgerowBusBandwidthFell": (
+        ((0, moving(400, 90)), (5, moving(130, 88)), (9, moving(390, 90)), (15, moving())),
+        {240: 0, 360: 1, 570: 0, 960: 0},
+    ),
     "HedgerowNodeQuarantined": (
         ((0, nodes(Healthy=8)), (5, nodes(Healthy=7, Quarantined=1)), (15, nodes(Healthy=8))),
         {240: 0, 360: 1, 930: 0},

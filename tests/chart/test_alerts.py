@@ -17,6 +17,7 @@ from ruamel.yaml import YAML
 from hedgerow.wire_agent import HEALTHS
 from hedgerow_agent import metrics as agent_metrics
 from hedgerow_operator.api import gpu_node, reasons
+from hedgerow_operator.core.watching.communication import Communication
 from hedgerow_operator.server.metrics import Metrics
 from tests.chart.rendering import CHART, only, render
 from tests.unit.core.nodes.builders import LOST, report
@@ -29,6 +30,7 @@ THRESHOLDS = {
     "HedgerowJobStalled": ("hedgerow_incidents_opened_total", 0, 1, "0s", "warning"),
     "HedgerowJobStaysStalled": ("hedgerow_jobs", 0, 1, "10m", "critical"),
     "HedgerowJobSlow": ("hedgerow_degraded_jobs", 0, 1, "2m", "warning"),
+    "HedgerowBusBandwidthFell": ("hedgerow_job_bus_bandwidth_bytes_per_second", 1, 0.5, "10m", "warning"),
     "HedgerowGPUFailed": ("hedgerow_gpu_health", 0, 1, "1m", "critical"),
     "HedgerowGPUDegraded": ("hedgerow_gpu_health", 0, 1, "15m", "warning"),
     "HedgerowNodeQuarantined": ("hedgerow_nodes", 0, 1, "1m", "warning"),
@@ -59,6 +61,7 @@ def shown() -> dict[str, list[dict[str, str]]]:
     ours.degraded_jobs(dict.fromkeys((reasons.SLOWER_THAN_BASELINE, reasons.SLOWER_THAN_PEERS,
                                       reasons.COMMUNICATION_SLOW), 1))  # fmt: skip
     ours.count_nodes = lambda: dict.fromkeys(NODE_STATES, 1)
+    ours.communication = lambda: [("research", "llama", Communication(share=0.2, bus_bytes_per_second=4e11))]
     ours.leading(True)
     found: dict[str, list[dict[str, str]]] = {}
     for line in (ours.text().decode() + agent_metrics.text(report(LOST))).splitlines():
@@ -109,7 +112,7 @@ def test_the_first_incident_of_a_kind_is_an_increase() -> None:
 @pytest.mark.parametrize("alert", RULES)
 def test_a_rule_speaks_only_of_labels_that_it_keeps(alert: str) -> None:
     words = " ".join(RULES[alert]["annotations"].values())
-    kept = re.search(r"by \(([a-z, ]*)\)", RULES[alert]["expr"])
+    kept = re.search(r"by \(([a-z_, ]*)\)", RULES[alert]["expr"])
     known = set(kept[1].split(", ")) if kept else {"kind"}
     assert set(re.findall(r"\$labels\.(\w+)", words)) <= known
     assert words.strip()

@@ -49,8 +49,24 @@ def test_outside_its_own_namespace_a_secret_can_only_be_got_by_its_name(settings
     assert not {verb for _, _, verb in rights} & {"*", "impersonate", "escalate", "bind"}
 
 
-def test_no_secret_is_read_as_no_field_names_one() -> None:
-    assert "secrets" not in {right.resource for right in RIGHTS}
+@pytest.mark.parametrize("settings", [(), ("watchNamespaces={research}",)], ids=["everywhere", "one namespace"])
+def test_secrets_are_read_only_where_slurm_clusters_name_them(settings: tuple[str, ...]) -> None:
+    def in_watched_namespaces(*more: str) -> set[tuple[str, str, str]]:
+        roles = [entry for entry in render(*settings, *more) if entry["kind"] in ("Role", "ClusterRole")]
+        return {right for role in roles for right in pairs(role["rules"])}
+
+    assert not {resource for _, resource, _ in in_watched_namespaces()} & {"secrets", "slurmclusters"}
+    more = in_watched_namespaces("slurm.enabled=true") - in_watched_namespaces()
+    assert more == pairs(rules(RIGHTS, "slurm"))
+    assert {verb for _, resource, verb in more if resource == "secrets"} == {"get"}
+
+
+def test_the_operator_looks_at_slurm_clusters_where_it_is_told_to() -> None:
+    def given(*settings: str) -> list[str]:
+        (operator,) = only(render(*settings), "Deployment")["spec"]["template"]["spec"]["containers"]
+        return [argument for argument in operator["args"] if argument == "--slurm"]
+
+    assert (given(), given("slurm.enabled=true")) == ([], ["--slurm"])
 
 
 def test_for_the_whole_cluster_the_rights_are_in_one_cluster_role() -> None:

@@ -1,45 +1,33 @@
-"""Agents on real nodes: a GPU fails under a job, its node is avoided and used again; silent agents restart nothing."""
+"""Agents on real nodes: a GPU fails under a job, its node is avoided and used again; silent agents restart nothing; and
+what others say of a node counts.
+"""
 
-import os
-import signal
 from collections.abc import Iterator
-from typing import NamedTuple
+from concurrent.futures import Future
 
 import pytest
 
-from tests.cluster.scenario.agents import NODES, SICK_GPU, SILENT_SECONDS, Agents
+from tests.cluster.beside import under_way
+from tests.cluster.scenario.agents import SICK_GPU, Agents
 from tests.cluster.scenario.jobs import Job
-from tests.cluster.scenario.manifests import NO_FAULTS, Fields, all_on, quickstart
+from tests.cluster.scenario.node_marks import Looks
 from tests.cluster.scenario.operators import InstalledOperator
 from tests.cluster.scenario.ranks import AttemptWatch
+from tests.cluster.scenario.sick_node import Silence, Story, fall_silent, long_job, lose_a_gpu
+from tests.cluster.scenario.signalled import CONDITION, Signalled, signalled
 from tests.cluster.testbed.cluster import Cluster
+from tests.cluster.testbed.images import AGENT_IMAGE
 
-# One job lives through the whole story before the first test.
+# One job lives through the whole story before the last tests.
 pytestmark = pytest.mark.timeout(600)
 
-LONG = {**NO_FAULTS, "STEPS": "2000"}
-
-
-class Story(NamedTuple):
-    """What was seen on the way. sick: the node whose GPU failed."""
-
-    job: Job
-    silent: dict[str, tuple[str, str, str]]
-    attempt_after_silence: int
-    sick: str
-    gpu_node: Fields
-    attempt_before_hang: int
-    incident: Fields
-    status: Fields
-    nodes: set[str]
-    pinned_waited: bool
-    pinned: Fields
-    gpu_node_after: Fields
+NOTHING = Looks(tainted=False, marked=False, cordoned=False)
+TAINTED = Looks(tainted=True, marked=True, cordoned=False)
 
 
 @pytest.fixture(scope="module")
 def agents(operator: InstalledOperator) -> Iterator[Agents]:
-    """An agent on every node; afterwards Hedgerow is as it was."""
+    """An agent on every node, and taints on quarantined ones; afterwards Hedgerow is as it was."""
     found = Agents(operator)
     found.install()
     yield found
@@ -47,64 +35,65 @@ def agents(operator: InstalledOperator) -> Iterator[Agents]:
 
 
 @pytest.fixture(scope="module")
-def story(cluster: Cluster, agents: Agents, place: str) -> Story:
-    """One job through all of it."""
-    agents.wait_state("Healthy", *NODES)
-    job = Job.apply(cluster, place, quickstart("sick-gpu", env=LONG))
-    job.wait_saved(10)
-
-    with agents.silenced("node2", "node3"):
-        agents.wait_state("NotMeasured", "node2", "node3", timeout=3 * SILENT_SECONDS + 30)
-        silent = {
-            node: (*agents.condition(node, "Unreachable"), agents.condition(node, "Healthy")[0]) for node in NODES
-        }
-        # What makes no restart now makes none later.
-        step = job.status["step"]
-        job.wait("to train on", lambda job: job.status.get("step", 0) > step + 20)
-    after_silence = job.status["attempt"]
-    agents.wait_state("Healthy", *NODES)
-
-    (victim,) = (found for found in job.ranks if found.rank == 2)
-    (sick,) = (pod["spec"]["nodeName"] for pod in job.pods() if worker_of(pod) == victim.worker)
-    agents.lose(sick, victim.pid)
-    agents.wait_state("Quarantined", sick)
-    gpu_node, before_hang = agents.gpu_node(sick), job.status["attempt"]
-    os.kill(victim.pid, signal.SIGSTOP)
-    incident = job.wait("to have an incident", lambda job: job.status.get("incident"))
-    job.wait("to train again", lambda job: job.status["attempt"] == 2 and job.status["state"] == "Running")
-    status, nodes = job.status, {pod["spec"]["nodeName"] for pod in job.pods()}
-
-    pinned = Job.apply(cluster, place, all_on(sick, quickstart("pinned", env=LONG)))
-    waited = pinned.wait("to wait for room", unschedulable)
-    agents.heal(sick)
-    pinned.wait("to train", lambda job: job.status.get("step"), timeout=150)
-    return Story(
-        job, silent, after_silence, sick, gpu_node, before_hang, incident, status, nodes, waited, pinned.status,
-        agents.gpu_node(sick),
-    )  # fmt: skip
+def job(cluster: Cluster, agents: Agents, place: str) -> Job:
+    """The job of the whole story."""
+    del agents  # must be there
+    return long_job(cluster, place)
 
 
-def said_of(agents: Agents, node: str) -> tuple[str, str, str]:
-    """Unreachable with its reason, and Healthy."""
-    return (*agents.condition(node, "Unreachable"), agents.condition(node, "Healthy")[0])
+@pytest.fixture(scope="module")
+def other_eyes(cluster: Cluster, job: Job, place: str) -> "Iterator[Future[Signalled]]":
+    """Another job on a node that somebody speaks against, while agents are silent."""
+    del job  # trains already
+    with under_way(lambda: signalled(cluster, place)) as seen:
+        yield seen
 
 
-def worker_of(pod: Fields) -> int:
-    """The worker that a pod is."""
-    return int(pod["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"])
+@pytest.fixture(scope="module")
+def silence(agents: Agents, job: Job, other_eyes: "Future[Signalled]") -> Silence:
+    """What was said while half of the agents were silent."""
+    del other_eyes  # goes on meanwhile
+    return fall_silent(agents, job)
 
 
-def unschedulable(job: Job) -> bool:
-    """Whether the scheduler has found no node for any pod of it."""
-    conditions = [entry for pod in job.pods() for entry in pod["status"].get("conditions", [])]
-    return any(entry.get("reason") == "Unschedulable" for entry in conditions)
+@pytest.fixture(scope="module")
+def said(other_eyes: "Future[Signalled]", silence: Silence) -> Signalled:
+    """What became of the other job."""
+    del silence  # goes on meanwhile
+    return other_eyes.result()
 
 
-def test_half_of_the_agents_silent_at_once_is_not_measured_and_restarts_nothing(story: Story) -> None:
+@pytest.fixture(scope="module")
+def story(cluster: Cluster, place: str, agents: Agents, job: Job, said: Signalled) -> Story:
+    """What became of the job whose GPU failed."""
+    del said  # is over: it needs two nodes
+    return lose_a_gpu(cluster, place, agents, job)
+
+
+def test_half_of_the_agents_silent_at_once_is_not_measured_and_restarts_nothing(silence: Silence, job: Job) -> None:
     for node in ("node2", "node3"):
-        assert story.silent[node] == ("Unknown", "AgentsSilent", "Unknown")
-    assert story.silent["node1"] == ("False", "AgentHeard", "True")
-    assert story.attempt_after_silence == 1, story.job.story()
+        assert silence.told[node] == ("Unknown", "AgentsSilent", "Unknown")
+    assert silence.told["node1"] == ("False", "AgentHeard", "True")
+    assert silence.attempt_after == 1, job.story()
+
+
+def test_the_agents_run_from_the_image_of_their_own(agents: Agents) -> None:
+    assert agents.images() == {AGENT_IMAGE}
+
+
+def test_a_condition_that_somebody_else_writes_restarts_no_job_that_goes_on(said: Signalled) -> None:
+    assert said.went_on == 1, said.story
+
+
+def test_it_is_the_second_evidence_where_a_rank_stands_still(said: Signalled) -> None:
+    assert said.incident["node"] == said.bad, said.story
+    assert any(f"its condition {CONDITION} is True (SaidByATest)" in line for line in said.incident["evidence"])
+
+
+def test_the_next_attempt_avoids_that_node(said: Signalled) -> None:
+    assert said.bad not in said.nodes
+    (entry,) = said.status["history"]
+    assert (entry["class"], entry["node"]) == ("Hardware", said.bad)
 
 
 def test_the_gpu_node_says_which_gpu_failed_and_what_it_asks_for(story: Story) -> None:
@@ -135,11 +124,38 @@ def test_the_job_goes_on_elsewhere(story: Story) -> None:
 
 
 def test_the_node_is_used_again_when_its_quarantine_is_over(story: Story) -> None:
-    assert story.pinned_waited
     assert story.pinned["step"] >= 1
     assert story.gpu_node_after["state"] == "Healthy"
     assert "quarantine" not in story.gpu_node_after
     assert "drainReason" not in story.gpu_node_after
+
+
+def test_a_job_that_finds_no_room_meanwhile_says_which_node_it_may_not_use_and_why(story: Story) -> None:
+    said, _, avoided = story.waits.partition("the job may not use")
+    assert "node(s) didn't match" in said  # the scheduler's own words
+    assert f"{story.sick} (" in avoided
+
+
+def test_events_tell_of_the_quarantine_and_of_its_end(story: Story) -> None:
+    told = {event["reason"]: (event["type"], event["message"]) for event in story.events}
+    assert told["Quarantined"][0] == "Warning"
+    assert told["Released"][0] == "Normal"
+    assert "has not been seen since" in told["Released"][1]
+
+
+def test_quarantined_nodes_are_tainted_no_more_of_them_than_is_allowed(story: Story) -> None:
+    assert story.looks["capped"] == (TAINTED, NOTHING)
+
+
+def test_a_taint_that_has_run_out_is_taken_off_and_makes_room_for_another(story: Story) -> None:
+    assert story.looks["run out"] == (
+        Looks(tainted=False, marked=True, cordoned=False),
+        TAINTED._replace(cordoned=True),
+    )
+
+
+def test_in_the_end_no_taint_of_ours_is_left_and_the_cordon_of_a_person_is(story: Story) -> None:
+    assert story.looks["over"] == (NOTHING, NOTHING._replace(cordoned=True))
 
 
 def test_two_attempts_were_never_alive_at_once(story: Story, watch: AttemptWatch) -> None:

@@ -26,6 +26,10 @@ class LauncherProcess:
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self, *command: str, options: tuple[str, ...] = (), out: int | None = None) -> LauncherProcess:
+        return self.run_words([sys.executable, str(self.archive), "run", *options, "--", *command], out=out)
+
+    def run_words(self, words: list[str], out: int | None = None, stdin: int | None = None) -> LauncherProcess:
+        """Start this command in the environment of a launcher."""
         variables = {
             name: value for name, value in os.environ.items() if not name.startswith(("HEDGEROW_", "PYTHONPATH"))
         }
@@ -41,8 +45,9 @@ class LauncherProcess:
         variables.update(self.settings)
         with self.path("out").open("ab") as out_file, self.path("err").open("ab") as err:
             self.process = subprocess.Popen(
-                [sys.executable, str(self.archive), "run", *options, "--", *command],
+                words,
                 env=variables,
+                stdin=stdin,
                 stdout=out_file if out is None else out,
                 stderr=err,
                 cwd=self.folder,

@@ -35,6 +35,7 @@ def place_in(
     launch = given["slurm_launch"] or PER_NODE
     nproc = given["nproc"]
     if launch == AUTO:
+        _check_size(step, given, starts_ranks)
         launch = PER_NODE if starts_ranks else PER_TASK
         nproc = nproc or (ranks_of(command, variables) if starts_ranks else None)
     if launch == PER_TASK:
@@ -57,6 +58,16 @@ def place_in(
         "node": given["node"] or step.node,
         "step": step,
     }
+
+
+def _check_size(step: Step, given: Mapping[str, Any], starts_ranks: bool) -> None:
+    """Beside the step that trains, a script may have others, such as one that prepares the data."""
+    workers, nproc = given["workers"] or step.nodes, given["nproc"]
+    if step.nodes != workers or (nproc and not starts_ranks and set(step.tasks_per_node) != {nproc}):
+        raise Misplaced(
+            "it has %s tasks on %d nodes, where the job has %d workers of %s ranks"
+            % (sum(step.tasks_per_node), step.nodes, workers, nproc or "any number of")
+        )
 
 
 def _check_ranks(step: Step) -> None:

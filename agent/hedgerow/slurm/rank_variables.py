@@ -6,8 +6,13 @@ from typing import Dict, List, Mapping
 
 from hedgerow.slurm.step import repeated
 
-# Of the launcher's own process; srun starts every task as another.
-NOT_OF_RANKS = ("SLURM_TASK_PID",)
+# Of the launcher's own process alone: a rank that took them for its own would be another one to Slurm's PMI.
+_NOT_OF_RANKS = ("SLURM_TASK_PID", "PMI_", "PMIX_")
+
+
+def of_ranks(variables: Mapping[str, str]) -> Dict[str, str]:
+    """The variables of the launcher that its ranks may have too."""
+    return {name: value for name, value in variables.items() if not name.startswith(_NOT_OF_RANKS)}
 
 
 def rank_variables(worker: int, workers: int, nproc: int, local: int) -> Dict[str, str]:

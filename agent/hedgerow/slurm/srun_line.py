@@ -7,6 +7,7 @@ from typing import List, Mapping, Optional, Sequence
 from hedgerow.slurm.srun_options import Given, Line, Unknown, parse
 
 _PREFIX = "HEDGEROW_"
+_MPI = "SLURM_MPI_TYPE"
 _EXPORT = "SLURM_EXPORT_ENV"  # what sbatch --export leaves for every srun of its script
 # These start no step of ours, or one that somebody types into, or send the program itself elsewhere.
 _NOT_OURS = (
@@ -65,7 +66,7 @@ def with_launcher(
     line = parse(arguments, more)
     words = list(arguments[: line.program])
     added = [] if line.has("unbuffered") else ["--unbuffered"]
-    launcher = list(launcher)
+    launcher = _with_mpi(launcher, line, variables)
     if line.has(*_CONTAINERS):
         # The Python of the container, not that of the host.
         launcher[0] = "python3"
@@ -77,6 +78,16 @@ def with_launcher(
             _replace(words, given, "%s,%s" % (given.value, ours) if given.value else ours)
     _export(words, added, line, variables)
     return added + words + launcher + list(arguments[line.program :])
+
+
+def _with_mpi(launcher: Sequence[str], line: Line, variables: Mapping[str, str]) -> List[str]:
+    """The launcher knows when the ranks were started for MPI by the user's own word, not by the site's default."""
+    given = line.last("mpi")
+    kind = (variables.get(_MPI, "") if given is None else given.value) or ""
+    if kind in ("", "none") or "--" not in launcher:
+        return list(launcher)
+    at = list(launcher).index("--")
+    return [*launcher[:at], "--mpi", kind, *launcher[at:]]
 
 
 def _export(words: List[str], added: List[str], line: Line, variables: Mapping[str, str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import Dict, List, Sequence
+from typing import Dict, List, Mapping, Sequence
 
 from hedgerow import environment, machine, pack
 from hedgerow.log import say
@@ -22,8 +22,9 @@ _CANNOT_START = 127
 def main(arguments: List[str]) -> int:
     """Become srun; the exit code where that is not possible."""
     variables = machine.given_environment()
+    os.environ.pop(REAL, None)
     real = variables.pop(REAL, "") or "srun"
-    more = _learn(arguments, real, variables)
+    more = learn(arguments, real, variables)
     why = srun_line.why_not(arguments, variables, more)
     if not why and variables.get(STEPS):
         from hedgerow.slurm.step_runner import run_step
@@ -37,13 +38,13 @@ def main(arguments: List[str]) -> int:
     return _become(real, new, variables)
 
 
-def mounts(archive: str, variables: Dict[str, str]) -> List[str]:
+def mounts(archive: str, variables: Mapping[str, str]) -> List[str]:
     """The folders that a launcher needs."""
     files = [archive] + [variables.get(name, "") for name in (environment.ADDRESS_FILE, environment.TOKEN_FILE)]
     return sorted({os.path.dirname(path) for path in files if os.path.isabs(path)})
 
 
-def _learn(arguments: Sequence[str], real: str, variables: Dict[str, str]) -> Dict[str, int]:
+def learn(arguments: Sequence[str], real: str, variables: Mapping[str, str]) -> Dict[str, int]:
     """Options that plugins of this site add, where the line has one that is not known."""
     try:
         srun_options.parse(arguments)

@@ -19,7 +19,7 @@ class Step(NamedTuple):
     """name: JOB.STEP. node_index: of this node in the step, from 0. local: of this task on its node; rank: of all.
 
     tasks_per_node: one number for each node of the step. global_ids: the ranks of the tasks of this node, in order of
-    their local numbers; empty where Slurm does not tell.
+    their local numbers; empty where Slurm does not tell. srun: where the srun of this step listens, HOST:PORT.
     """
 
     name: str
@@ -30,6 +30,7 @@ class Step(NamedTuple):
     rank: int
     tasks_per_node: Tuple[int, ...]
     global_ids: Tuple[int, ...] = ()
+    srun: str = ""
 
     @property
     def tasks_here(self) -> int:
@@ -53,9 +54,10 @@ def read(variables: Mapping[str, str]) -> Optional[Step]:
         return None
     ids = [_number(word) for word in variables.get("SLURM_GTIDS", "").split(",")]
     known = tuple(number for number in ids if number is not None)
+    srun = "%s:%s" % (variables.get("SLURM_SRUN_COMM_HOST", ""), variables.get("SLURM_SRUN_COMM_PORT", ""))
     return Step(
         "%s.%s" % (job, step), variables.get(NODE_NAME, ""), node_index, nodes, local, rank, per_node,
-        known if len(known) == per_node[node_index] else (),
+        known if len(known) == per_node[node_index] else (), srun,
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import signal
 import socket
 import threading
 import time
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
 from hedgerow import machine, ranks
 from hedgerow.log import say
@@ -26,7 +26,7 @@ _OWN = 0
 
 
 class Absent(OSError):
-    """The task of a rank is not there; the text is a sentence."""
+    """What is to start a rank is not there, or serves no more; the text is a sentence."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(0, sentence)
@@ -47,7 +47,9 @@ class Tasks:
         self._options = options
         self._ended: Callable[[int, int], None] = lambda _pid, _status: None
         self._others: Dict[int, _Other] = {}
+        self._started: Set[int] = set()
         self._come = threading.Condition()
+        self._door: Optional[threading.Thread] = None
         try:
             self._server = listen(meeting_place(options))
         except OSError:
@@ -58,7 +60,8 @@ class Tasks:
         called on other threads.
         """
         self._ended = ended
-        threading.Thread(target=self._welcome, name="tasks", daemon=True).start()
+        self._door = threading.Thread(target=self._welcome, name="tasks", daemon=True)
+        self._door.start()
 
     def gather(self, interrupted: Callable[[], bool], seconds: float = MEETING_SECONDS) -> None:
         """Wait until all tasks are there, so long at most, or until something else is to be done."""
@@ -68,8 +71,14 @@ class Tasks:
             while self._missing() and time.monotonic() < end and not interrupted():
                 self._come.wait(_LOOK_SECONDS)
                 if self._missing() and time.monotonic() >= told:
-                    told = end
+                    told = float("inf")
                     say("task %s of this node has not come yet" % ", ".join(map(str, self._missing())))
+
+    @property
+    def complete(self) -> bool:
+        """Whether every rank of this node could be started now."""
+        with self._come:
+            return not self._missing() and not any(other.gone for other in self._others.values())
 
     @property
     def pids(self) -> List[int]:
@@ -86,7 +95,10 @@ class Tasks:
         return (1, 2) if local == _OWN else self._other(local).outputs
 
     def spawn(self, local: int, variables: Mapping[str, str], pipes: Sequence[int]) -> Any:
-        """Start that task's rank. OSError when it cannot be started."""
+        """Start that task's rank. OSError when it cannot be started, Absent when that is not its command's fault."""
+        if self._options.starts_once and local in self._started:
+            raise Absent("srun --mpi=%s serves each task once; start its ranks by a new srun" % self._options.mpi)
+        self._started.add(local)
         if local == _OWN:
             return ranks.spawn_as_given(list(self._options.command), variables, pipes, die_with_parent())
         return RemoteProcess(self._other(local).start(variables, pipes))
@@ -100,6 +112,10 @@ class Tasks:
             others = list(self._others.values())
         for other in others:
             other.finish(code)
+        # Only that ends the thread that waits for more of them, and with it the hold on the address.
+        self._server.shutdown(socket.SHUT_RDWR)
+        if self._door is not None:
+            self._door.join(_ANSWER_SECONDS)
         self._server.close()
         own = next((rank.exit_code for rank in ranks_here if rank.local == _OWN), None)
         return code and (own or code)
@@ -192,6 +208,7 @@ class _Other:
                 self._ended(int(message["ended"]), int(message["status"]))
             else:
                 self._answers.put(message)
+        self._channel.close()
         self.gone = True
         self._left.set()
         self._answers.put({"error": [0, "the task that was to start it has ended"]})

@@ -14,7 +14,8 @@ from ruamel.yaml import YAML
 from hedgerow_operator.api import labels
 from hedgerow_operator.api.rule import ChangeRule, Rule
 from hedgerow_operator.api.rules import CHANGE_RULES, RULES
-from hedgerow_operator.api.schema import Schema, gpu_node_schema, training_job_schema
+from hedgerow_operator.api.schema import Schema, gpu_node_schema, slurm_cluster_schema, training_job_schema
+from hedgerow_operator.api.slurm_cluster_rules import SLURM_CLUSTER_RULES
 
 Column = tuple[str, str, str, bool]
 
@@ -47,11 +48,23 @@ GPU_NODE_COLUMNS = (
     ("Quarantined-Since", "date", ".status.quarantine.since", True),
 )
 
+# The same of `kubectl get slc`.
+SLURM_CLUSTER_COLUMNS = (
+    ("State", "string", ".status.state", False),
+    ("Reason", "string", ".status.reason", False),
+    ("Driver", "string", ".spec.driver", False),
+    ("Version", "string", ".status.version", False),
+    ("Nodes", "string", ".status.nodes", False),
+    ("Age", "date", ".metadata.creationTimestamp", False),
+    ("User", "string", ".spec.user", True),
+    ("URL", "string", ".spec.url", True),
+)
+
 
 def training_job_crd() -> dict[str, Any]:
     """The CustomResourceDefinition of TrainingJob as a plain dict."""
     names = _names(labels.TRAINING_JOB_KIND, labels.TRAINING_JOB_PLURAL, labels.TRAINING_JOB_SHORT_NAME)
-    return _crd(names, "Namespaced", COLUMNS, _with_rules(training_job_schema()))
+    return _crd(names, "Namespaced", COLUMNS, _with_rules(training_job_schema(), (*RULES, *CHANGE_RULES)))
 
 
 def gpu_node_crd() -> dict[str, Any]:
@@ -60,7 +73,13 @@ def gpu_node_crd() -> dict[str, Any]:
     return _crd(names, "Cluster", GPU_NODE_COLUMNS, copy.deepcopy(gpu_node_schema()))
 
 
-CRDS = (training_job_crd, gpu_node_crd)
+def slurm_cluster_crd() -> dict[str, Any]:
+    """The CustomResourceDefinition of SlurmCluster as a plain dict."""
+    names = _names(labels.SLURM_CLUSTER_KIND, labels.SLURM_CLUSTER_PLURAL, labels.SLURM_CLUSTER_SHORT_NAME)
+    return _crd(names, "Namespaced", SLURM_CLUSTER_COLUMNS, _with_rules(slurm_cluster_schema(), SLURM_CLUSTER_RULES))
+
+
+CRDS = (training_job_crd, gpu_node_crd, slurm_cluster_crd)
 
 
 def _names(kind: str, plural: str, short: str) -> dict[str, Any]:
@@ -105,9 +124,8 @@ def _column(name: str, kind: str, path: str, wide: bool) -> dict[str, Any]:
     return {**column, "priority": 1} if wide else column
 
 
-def _with_rules(schema: Schema) -> Schema:
+def _with_rules(schema: Schema, rules: Iterable[Rule | ChangeRule]) -> Schema:
     ruled = copy.deepcopy(schema)
-    rules: tuple[Rule | ChangeRule, ...] = (*RULES, *CHANGE_RULES)
     for rule in rules:
         _at(ruled, rule.at).setdefault("x-kubernetes-validations", []).append(_validation(rule))
     return ruled

@@ -113,3 +113,10 @@ DEGRADED = "Degraded"
 
 # What a node is avoided for because others speak against it.
 NODE_SIGNAL = "NodeSignal"
+
+# Of a SlurmCluster.
+CLUSTER_ANSWERS = "Answers"
+CLUSTER_UNREACHABLE = "Unreachable"
+VERSION_NOT_SUPPORTED = "VersionNotSupported"
+TOKEN_MISSING = "TokenMissing"  # noqa: S105  (a reason)
+USER_REFUSED = "UserRefused"

@@ -9,6 +9,7 @@ import msgspec
 
 from hedgerow_operator.api.gpu_node import GPUNodeStatus
 from hedgerow_operator.api.pod_template import PodTemplate
+from hedgerow_operator.api.slurm_cluster import SlurmClusterSpec, SlurmClusterStatus
 from hedgerow_operator.api.spec import TrainingJobSpec
 from hedgerow_operator.api.status import TrainingJobStatus
 
@@ -49,6 +50,23 @@ def gpu_node_schema() -> Schema:
             "metadata": {"type": "object", "properties": {"name": {"type": "string"}}},
             "status": _without_defaults(structural(GPUNodeStatus)),
         },
+    }
+
+
+@functools.cache
+def slurm_cluster_schema() -> Schema:
+    """Schema of a whole SlurmCluster without its rules; shared, not to be changed."""
+    return {
+        "type": "object",
+        "description": "A cluster of Slurm that TrainingJobs run on: how it is reached, as whom, and by whose jobs.",
+        "properties": {
+            "apiVersion": {"type": "string", "description": "hedgerow.dev/v1alpha1."},
+            "kind": {"type": "string", "description": "SlurmCluster."},
+            "metadata": {"type": "object", "properties": {"name": {"type": "string"}}},
+            "spec": structural(SlurmClusterSpec),
+            "status": _without_defaults(structural(SlurmClusterStatus)),
+        },
+        "required": ["spec"],
     }
 
 

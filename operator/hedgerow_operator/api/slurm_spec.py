@@ -30,7 +30,7 @@ class ClusterRef(StrictModel, frozen=True, kw_only=True):
     namespace: Annotated[
         str,
         Meta(
-            description="Its namespace, of which it must allow the job's in spec.allowedNamespaces; unset: the job's own.",
+            description="Its namespace, if it is not the job's own; its spec.allowedNamespaces must name the job's.",
             max_length=63,
         ),
     ] = ""
@@ -42,8 +42,8 @@ class SlurmSpec(StrictModel, frozen=True, kw_only=True):
     cluster_ref: Annotated[
         ClusterRef | None,
         Meta(
-            description="The SlurmCluster that the job is submitted to; unset: the commands sbatch, squeue and scancel of "
-            "the machine that hedgerow local runs on."
+            description="The SlurmCluster that the job is submitted to; unset: the commands sbatch, squeue and scancel "
+            "of the machine that hedgerow local runs on."
         ),
     ] = None
     partition: Annotated[

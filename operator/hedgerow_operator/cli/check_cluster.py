@@ -17,7 +17,7 @@ from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.build.injection import Injection
 from hedgerow_operator.cli.check import CheckOptions, of_job
 from hedgerow_operator.cli.check_parts import template_types
-from hedgerow_operator.cli.check_parts.cluster import access, kinds, operators, probe, references, trial
+from hedgerow_operator.cli.check_parts.cluster import access, kinds, operators, probe, references, slurm, trial
 from hedgerow_operator.cli.check_parts.cluster.operators import Operator
 from hedgerow_operator.cli.check_parts.cluster.site import FORBIDDEN, Check, Site, looked
 from hedgerow_operator.cli.check_parts.finding import ERROR, WARNING, Finding
@@ -31,6 +31,11 @@ _CHECKS: tuple[tuple[str, Check], ...] = (
     ("checkpoint", references.claim_findings),
     ("pod", trial.pod_findings),
     ("operator", operators.service_findings),
+)
+_ON_SLURM: tuple[tuple[str, Check], ...] = (
+    ("access", access.findings),
+    ("job", trial.job_findings),
+    ("slurm", slurm.findings),
 )
 
 
@@ -57,7 +62,8 @@ async def _of(
 ) -> list[Finding]:  # fmt: skip
     if any(template_types.findings(job.spec)):
         return []  # told already, and no server can say more
-    if job.spec.kubernetes is None:
+    on_slurm = job.spec.slurm is not None and job.spec.slurm.cluster_ref is not None
+    if job.spec.kubernetes is None and not on_slurm:
         place = "local" if job.spec.local is not None else "slurm without clusterRef"
         return [Finding(WARNING, "cluster", f"has spec.{place}: hedgerow local runs it, the cluster does not")]
     if isinstance(seen, Finding):
@@ -66,7 +72,7 @@ async def _of(
         namespace = job.metadata.namespace
         responsible, told = operators.responsible(seen, namespace), operators.findings(seen, namespace)
     site = Site(ask, job, one.fields, [other.fields for other in found.others], _injection(responsible, options))
-    checks = [*_CHECKS, ("probe", probe.findings)] if options.probe else _CHECKS
+    checks = _ON_SLURM if on_slurm else [*_CHECKS, ("probe", probe.findings)] if options.probe else _CHECKS
     for topic, check in checks:
         told += await looked(topic, check, site)
     return told

@@ -25,6 +25,7 @@ from hedgerow_operator.cli.notify.webhook import Webhook, host_of
 from hedgerow_operator.cli.outcome import name_of
 from hedgerow_operator.cli.output import Output
 from hedgerow_operator.cli.session import Session
+from hedgerow_operator.cli.slurm_jobs import on_slurm
 from hedgerow_operator.cli.views.base import View
 from hedgerow_operator.cli.views.json_lines import JSONLines
 from hedgerow_operator.cli.views.lines import Lines
@@ -40,13 +41,14 @@ NOTIFY_VARIABLE = "HEDGEROW_NOTIFY"
 
 class Telling(Struct, frozen=True, kw_only=True):
     """Who is told of a run, and how. output: of option -o. notify_format: None for the one that fits the URL.
-    notes: sentences to begin with.
+    report_host: where launchers on nodes of Slurm reach this machine. notes: sentences to begin with.
     """
 
     output: str | None = None
     detach: bool = False
     notify: str | None = None
     notify_format: str | None = None
+    report_host: str | None = None
     notes: tuple[str, ...] = ()
 
     def options(self) -> list[str]:
@@ -55,6 +57,7 @@ class Telling(Struct, frozen=True, kw_only=True):
         # It may be set by the variable, which is still there then.
         words += ["--notify", "URL"] if self.notify and self.notify != os.environ.get(NOTIFY_VARIABLE) else []
         words += ["--notify-format", self.notify_format] if self.notify_format else []
+        words += ["--report-host", self.report_host] if self.report_host else []
         return words + (["--detach"] if self.detach else [])
 
 
@@ -146,7 +149,7 @@ async def _run(
             if sys.stdout.fileno() in streams and all_views.drop(shown):
                 all_views.note("the terminal is gone, the run goes on in the background")
 
-        return await Session(paths, lock, all_views, again, ready, hung_up).run(jobs)
+        return await Session(paths, lock, all_views, again, ready, hung_up, telling.report_host).run(jobs)
 
 
 def accepted(manifests: Manifests) -> list[TrainingJob]:
@@ -169,15 +172,17 @@ def make_view(output: str | None, to: Output) -> View:
 
 def _resolved(found: FoundJob) -> TrainingJob:
     job = found.job
-    if job.spec.local is None:
-        raise click.ClickException(
-            f"{found.where}: {job.metadata.name} has spec.kubernetes and runs on a cluster; "
-            "run `kubectl apply` on it there, or write spec.local instead to run it here"
-        )
     if job.metadata.namespace in RESERVED_NAMES:
         raise click.ClickException(
             f"{found.where}: metadata.namespace: {job.metadata.namespace} is the name of a file in the state "
             "directory; write another namespace"
+        )
+    if job.spec.slurm is not None:
+        return on_slurm(found, job.spec.slurm)
+    if job.spec.local is None:
+        raise click.ClickException(
+            f"{found.where}: {job.metadata.name} has spec.kubernetes and runs on a cluster; "
+            "run `kubectl apply` on it there, or write spec.local instead to run it here"
         )
     folder = found.folder / job.spec.local.working_dir
     with contextlib.suppress(OSError, RuntimeError):  # a name too long, links in a circle

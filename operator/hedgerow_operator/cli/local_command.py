@@ -43,6 +43,11 @@ _COUNT = click.IntRange(min=1)
     type=click.Choice(["json", "slack"]),
     help='slack: {"text": …}; default: json, and slack for hooks.slack.com.',
 )
+@click.option(
+    "--report-host",
+    metavar="HOST",
+    help="Where nodes of Slurm reach this machine, for jobs with spec.slurm; default: its own address.",
+)
 def local(
     command: tuple[str, ...],
     manifests: str | None,
@@ -56,6 +61,7 @@ def local(
     detach: bool,
     notify: str | None,
     notify_format: str | None,
+    report_host: str | None,
 ) -> None:
     """Train on this machine, without a cluster: the jobs of manifests (-f), or COMMAND without any.
 
@@ -83,7 +89,9 @@ def local(
         checkpoint_directory=checkpoint_dir,
         max_restarts=max_restarts,
     )
-    telling = Telling(output=output, detach=detach, notify=notify, notify_format=notify_format)
+    telling = Telling(
+        output=output, detach=detach, notify=notify, notify_format=notify_format, report_host=report_host
+    )
     if manifests is None:
         sys.exit(run_command(wanted, state_dir, telling))
     for option in wanted.options():

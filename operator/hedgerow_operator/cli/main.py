@@ -51,6 +51,11 @@ def run() -> None:
     """Start the ranks of one worker (what a manifest's command is wrapped in): hedgerow run [OPTIONS] -- COMMAND."""
 
 
+@commands.command(add_help_option=False, short_help="Submit a script to Slurm, looked after (hedgerow sbatch --help).")
+def sbatch() -> None:
+    """Submit a batch script to Slurm as sbatch does, and look after what its sruns start."""
+
+
 for _command in (local, ps, attach, stop, render, check, checkpoints, replay):
     commands.add_command(_command)
 
@@ -63,6 +68,8 @@ def main() -> None:
 
         sys.exit(launcher(arguments))
     try:
+        if arguments[:1] in (["sbatch"], ["supervise"]):  # most of these options are sbatch's
+            sys.exit(_slurm(arguments[0], arguments[1:]))
         sys.exit(commands.main(arguments or ["--help"], prog_name="hedgerow", standalone_mode=False))
     except click.UsageError as error:
         help_of = error.ctx.command_path if error.ctx else "hedgerow"
@@ -71,6 +78,16 @@ def main() -> None:
         fail(error.format_message())
     except click.Abort:
         sys.exit(1)
+
+
+def _slurm(command: str, words: list[str]) -> int:
+    if command == "sbatch":
+        from hedgerow_operator.cli.slurm.submission import sbatch
+
+        return sbatch(words)
+    from hedgerow_operator.cli.slurm.supervise import supervise
+
+    return supervise(words)
 
 
 def fail(sentence: str) -> None:

@@ -15,12 +15,13 @@ from hedgerow_operator.adapters.local.files import write_whole
 from hedgerow_operator.adapters.local.launch import LOOPBACK
 from hedgerow_operator.adapters.local.lock import StateLock
 from hedgerow_operator.adapters.local.paths import StatePaths
-from hedgerow_operator.adapters.local.runtime import LocalRuntime
 from hedgerow_operator.adapters.local.session_file import SessionRecord, full_name, write_session
 from hedgerow_operator.adapters.local.tokens import TokenFiles
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.cli.outcome import NOT_ALL_SUCCEEDED, exit_code, is_at_rest, is_finished, output_to_read, verdict
+from hedgerow_operator.cli.own_address import own_address, url_host
 from hedgerow_operator.cli.phase import phase_of
+from hedgerow_operator.cli.session_runtimes import SessionRuntimes
 from hedgerow_operator.cli.views.base import View
 from hedgerow_operator.reconcile.engine import Reconciler
 from hedgerow_operator.reconcile.ports import JobKey, Unreachable
@@ -28,6 +29,7 @@ from hedgerow_operator.reconcile.queue import WorkQueue
 from hedgerow_operator.reconcile.reports import ReportHub
 from hedgerow_operator.server.app import make_app, make_runner
 from hedgerow_operator.server.health import Health
+from hedgerow_operator.server.listening import listen
 from hedgerow_operator.server.metrics import Metrics
 
 _LOOK_SECONDS = 0.2
@@ -62,9 +64,11 @@ class Session:
         again: str,
         ready: Callable[[], None] = lambda: None,
         hung_up: Callable[[], None] = lambda: None,
+        report_host: str | None = None,
     ) -> None:
         """``again``: the command that goes on from where an interrupted run ends. ``ready``: called once the jobs are
-        looked after. ``hung_up``: called when the terminal is gone; the session goes on.
+        looked after. ``hung_up``: called when the terminal is gone; the session goes on. ``report_host``: where nodes
+        of Slurm reach this machine, None: to be found out.
         """
         self._paths = paths
         self._lock = lock
@@ -73,13 +77,14 @@ class Session:
         self._ready, self._hung_up = ready, hung_up
         self._view = view
         self._jobs = FileJobs(paths, time.time, view.changed, view.happened)
-        self._runtime = LocalRuntime(paths, time.time, self._look)
+        self._runtimes = SessionRuntimes(paths, self._look)
+        self._report_host = report_host
         self._hub = ReportHub(clock=time.monotonic, longest_interval=_REPORT_SECONDS)
         self._metrics = Metrics()
         self._health = Health(time.monotonic)
         self._leader = SoleLeader()
         self._engine = Reconciler(
-            self._jobs, lambda job: self._runtime, self._hub, self._leader, time.time, self._metrics
+            self._jobs, self._runtimes.of, self._hub, self._leader, time.time, self._metrics
         )
         self._queue = WorkQueue(self._health.watching(self._engine.reconcile), on_error=self._failed)
         self._interrupted, self._interrupted_at = False, 0.0
@@ -123,12 +128,13 @@ class Session:
             stored = self._jobs.apply(job)
         except Unreachable as error:
             raise StateError(str(error)) from None
-        self._runtime.check(stored)
+        self._runtimes.check(stored)
         return stored
 
     @contextlib.asynccontextmanager
     async def _working(self) -> AsyncIterator[None]:
         """Queue and server, up for as long as the block lasts."""
+        await self._runtimes.begin(self._jobs.all())
         self._look_at_all()
         working = asyncio.create_task(self._queue.run())
         await self._until_known()
@@ -142,7 +148,7 @@ class Session:
                 await working
             self._paths.address.unlink(missing_ok=True)
             await runner.cleanup()
-            self._runtime.close()
+            await self._runtimes.close()
 
     async def _until_known(self) -> None:
         """Until every job was looked at once: a launcher of an unknown job is turned away, and comes back late."""
@@ -156,8 +162,13 @@ class Session:
         tokens = TokenFiles(self._paths, self._jobs.key_of_uid)
         runner = make_runner(make_app(self._hub, tokens, self._leader, self._metrics, self._health))
         await runner.setup()
-        await web.TCPSite(runner, LOOPBACK, 0).start()
-        self._url = f"http://{LOOPBACK}:{runner.addresses[0][1]}"
+        if any(job.spec.slurm is not None for job in self._jobs.all()):
+            socket = listen("", 0)
+            await web.SockSite(runner, socket).start()
+            self._url = f"http://{url_host(self._report_host or own_address())}:{socket.getsockname()[1]}"
+        else:
+            await web.TCPSite(runner, LOOPBACK, 0).start()
+            self._url = f"http://{LOOPBACK}:{runner.addresses[0][1]}"
         self._write_address()
         return runner
 
@@ -193,9 +204,9 @@ class Session:
             self._view.tick()
             self._keep_state()
         if self._killed.is_set():
-            left = [pid for job in self._jobs.all() for pid in await self._runtime.kill(job)]
+            left = [name for job in self._jobs.all() for name in await self._runtimes.kill(job)]
             if left:
-                self._view.note(f"these processes do not end: {' '.join(map(str, left))}")
+                self._view.note(f"these do not end: {', '.join(left)}")
 
     def _keep_state(self) -> None:
         """Whoever deletes the state directory while jobs run takes nothing from them: it is written anew."""
@@ -207,7 +218,7 @@ class Session:
                 self._write_address()
                 self._write_session()
                 restored = True
-            restored |= self._runtime.restore(self._jobs.all())
+            restored |= self._runtimes.restore(self._jobs.all())
             restored |= self._jobs.restore()
         except (OSError, StateError, Unreachable) as error:
             self._hindered(f"files of {self._paths.root} were deleted and cannot be written again: {error}")
@@ -225,7 +236,7 @@ class Session:
         if not all(is_at_rest(job) for job in jobs):
             return False
         try:
-            seen = [placement for job in jobs for placement in await self._runtime.placements(job)]
+            seen = [placement for job in jobs for placement in await self._runtimes.of(job).placements(job)]
         except Unreachable as error:
             self._hindered(str(error))
             return False

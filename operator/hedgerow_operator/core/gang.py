@@ -150,6 +150,11 @@ class Gang(Struct, frozen=True, kw_only=True, dict=True):
         return self.sums.step(0 if written_out else self.resumed)
 
     @property
+    def starts_once(self) -> bool:
+        """Whether some launcher can start no further attempt."""
+        return any(heard.report.once for heard in self.launchers.values())
+
+    @property
     def expected(self) -> int:
         """Number of ranks that the attempt should have."""
         return self.workers * self.ranks_per_worker

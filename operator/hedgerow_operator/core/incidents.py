@@ -87,8 +87,10 @@ def action_words(context: Context, plan: Stopping) -> str:
 
 
 def off_quarantined(context: Context, trouble: Trouble) -> Trouble:
-    """The trouble, where the next attempt may not start in place since a node of it is to be avoided."""
-    if not (trouble.in_place and context.on_quarantined):
+    """The trouble, where the next attempt may not start in place since a node of it is to be avoided, or cannot since
+    some launcher starts ranks only once.
+    """
+    if not (trouble.in_place and (context.on_quarantined or context.gang.starts_once)):
         return trouble
     return msgspec.structs.replace(trouble, in_place=False)
 

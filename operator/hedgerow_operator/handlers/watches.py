@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import kopf
 
 from hedgerow_operator.adapters.kube.nodes import Nodes
-from hedgerow_operator.api.labels import GROUP, LABEL_JOB, TRAINING_JOB_PLURAL, VERSION
+from hedgerow_operator.api.labels import GROUP, LABEL_JOB, SLURM_CLUSTER_PLURAL, TRAINING_JOB_PLURAL, VERSION
 from hedgerow_operator.handlers.residents import Residents
 from hedgerow_operator.reconcile.ports import JobKey
 
@@ -30,8 +30,9 @@ def make_registry(
     residents: Residents,
     *,
     watch_nodes: bool,
+    clusters: Queue | None = None,
 ) -> kopf.OperatorRegistry:
-    """The handlers; none of them returns anything or changes an object."""
+    """The handlers; none of them returns anything or changes an object. clusters: where SlurmClusters go."""
     registry = kopf.OperatorRegistry()
     kopf.on.login(registry=registry)(login)
 
@@ -57,15 +58,25 @@ def make_registry(
             residents.moved(key, name, "" if type == "DELETED" else spec.get("nodeName") or "")
             queue.add(key)
 
+    if clusters is not None:
+        _watch_clusters(registry, clusters)
     if watch_nodes:
-
-        @kopf.on.event("", "v1", "nodes", registry=registry)
-        def node(type: str, name: str, body: Any, **_: Any) -> None:  # noqa: A002
-            if nodes.watched(name, None if type == "DELETED" else dict(body)):
-                for key in residents.on(name):
-                    queue.add(key)
-
+        _watch_nodes(registry, queue, nodes, residents)
     return registry
+
+
+def _watch_nodes(registry: kopf.OperatorRegistry, queue: Queue, nodes: Nodes, residents: Residents) -> None:
+    @kopf.on.event("", "v1", "nodes", registry=registry)
+    def node(type: str, name: str, body: Any, **_: Any) -> None:  # noqa: A002
+        if nodes.watched(name, None if type == "DELETED" else dict(body)):
+            for key in residents.on(name):
+                queue.add(key)
+
+
+def _watch_clusters(registry: kopf.OperatorRegistry, clusters: Queue) -> None:
+    @kopf.on.event(GROUP, VERSION, SLURM_CLUSTER_PLURAL, registry=registry)
+    def slurm_cluster(namespace: str | None, name: str, **_: Any) -> None:
+        clusters.add(JobKey(namespace or "", name))
 
 
 def make_settings() -> kopf.OperatorSettings:

@@ -1,7 +1,7 @@
 """One pass over one TrainingJob: observe, decide, act, write the status once, answer launchers, tell people."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from time import monotonic
 from typing import Any
@@ -17,6 +17,7 @@ from hedgerow_operator.core.nodes.on_gpus import RanksOnGPUs
 from hedgerow_operator.core.plan import Action, CreatePlacement, Plan, RemovePlacement
 from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_SUCCEEDED, PlacementSeen, Seen
 from hedgerow_operator.core.summary import worth_writing_now
+from hedgerow_operator.core.watching.communication import Communication, communication
 from hedgerow_operator.core.watching.job_watch import JobWatch
 from hedgerow_operator.reconcile.ports import (
     Conflict,
@@ -79,6 +80,7 @@ class Reconciler:
         self._machines = machines
         self._signals = signals
         self._uids: dict[JobKey, str] = {}
+        self._keys: dict[str, JobKey] = {}  # the reverse
         self._states: dict[JobKey, str] = {}
         self._unusual: dict[JobKey, frozenset[str]] = {}
         self._written: dict[JobKey, float] = {}
@@ -92,12 +94,19 @@ class Reconciler:
 
     def key_of(self, uid: str) -> JobKey | None:
         """The key of the job with this uid, as far as it was seen here."""
-        return next((key for key, known in self._uids.items() if known == uid), None)
+        return self._keys.get(uid)
 
     def hear(self, report: Report) -> bool:
         """A report has come; True when it makes something unusual, or usual again."""
         watch = self._watches.get(report.job.uid)
         return watch is not None and watch.take(report, self._clock())
+
+    def communication(self) -> Iterator[tuple[str, str, Communication]]:
+        """Namespace, name and figures of every job whose ranks tell of their communication now."""
+        for key, uid in self._uids.items():
+            figures = communication((heard.report, heard.age) for heard in self._hub.heard(uid))
+            if figures != Communication():
+                yield key.namespace, key.name, figures
 
     async def reconcile(self, key: JobKey) -> float | None:
         """One pass; returns in how many seconds to look again, None when only a change can matter."""
@@ -125,7 +134,7 @@ class Reconciler:
             self._forget(key)
         if job is None or job.metadata.deletion_timestamp is not None:
             return None
-        self._uids[key] = job.metadata.uid
+        self._uids[key], self._keys[job.metadata.uid] = job.metadata.uid, key
         self._watches.setdefault(job.metadata.uid, JobWatch()).follow(job)
         runtime = self._runtime_for(job)
         seen = Seen(placements=None)
@@ -243,6 +252,7 @@ class Reconciler:
     def _forget(self, key: JobKey) -> None:
         uid = self._uids.pop(key, None)
         if uid is not None:
+            self._keys.pop(uid, None)
             self._hub.forget(uid)
             self._watches.pop(uid, None)
             self._stages.forget(uid)

@@ -72,6 +72,8 @@ class WorkQueue:
                 self._push(key)
             elif after is not None:
                 self.add(key, after)
+            # A pass that had to wait for nothing gave nobody else a turn, and a hundred may be due at once.
+            await asyncio.sleep(0)
 
     async def _attempt(self, key: JobKey) -> float | None:
         try:

@@ -16,7 +16,7 @@ _OF_RANK = ("pid", "exit_code", "exit_signal", "beats", "step", "memory_bytes")
 _OF_CHECKPOINT = ("step", "size")
 _SECONDS_OF_RANK = ("progress_age", "exit_age", "step_seconds", "collectives_age", "output_unread_age")
 _SECONDS_OF_ACTIVITY = ("cpu_seconds", "cpu_share", "idle_seconds", "io_idle_seconds", "stack_unchanged_seconds")
-_SECONDS_OF_COMMUNICATION = ("seconds_per_step", "share", "age")
+_SECONDS_OF_COMMUNICATION = ("seconds_per_step", "share", "age", "bus_gigabytes_per_second")
 
 
 def excess(report: Report) -> str | None:

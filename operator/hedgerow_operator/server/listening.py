@@ -15,7 +15,7 @@ def prepare() -> None:
     collections of garbage over millions of numbers that reports are made of (there are no cycles in them)."""
     _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    gc.set_threshold(20_000, 20, 1_000)
+    gc.set_threshold(10_000, 5, 10_000)
 
 
 def most_connections() -> int:

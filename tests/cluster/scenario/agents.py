@@ -10,8 +10,8 @@ from tests.cluster.scenario.operators import InstalledOperator
 from tests.cluster.testbed import hedgerow, processes
 
 NODES = ("node1", "node2", "node3")
-SILENT_SECONDS = 15
-QUARANTINE_SECONDS = 15
+SILENT_SECONDS = 10
+QUARANTINE_SECONDS = 5
 HOLD_SECONDS = "5.0"
 SICK_GPU = 3
 PCI = "0000:04:00"
@@ -34,6 +34,7 @@ class Agents:
             self.heal(node)
         self._operator.install(
             "agent.enabled=true",
+            "nodeAction=Taint",
             f"agent.devices=fake:/fake/{_FILE}",
             f"agent.silentSeconds={SILENT_SECONDS}",
             f"agent.quarantineSeconds={QUARANTINE_SECONDS}",
@@ -57,6 +58,22 @@ class Agents:
         used = {"at": 0, "gpu": SICK_GPU, "processes": [{"pid": _pid_on_node(pid)}]}
         lost = {**at, "gpu": SICK_GPU, "state": "Lost"}
         self._play(node, {"gpus": [{"profile": "a100", "count": 8}], "script": [used, lost, {**at, "kernel": line}]})
+
+    def fail(self, node: str) -> None:
+        """A GPU of this node falls off the bus in a moment."""
+        line = f"NVRM: Xid (PCI:{PCI}): 79, GPU has fallen off the bus."
+        lost = {"at": 1, "gpu": SICK_GPU, "state": "Lost"}
+        self._play(node, {"gpus": [{"profile": "a100", "count": 8}], "script": [lost, {"at": 1, "kernel": line}]})
+
+    def images(self) -> set[str]:
+        """What the agents run from."""
+        return {pod["spec"]["containers"][0]["image"] for pod in self._pods()}
+
+    def events(self, node: str) -> list[Fields]:
+        """The events about its GPUNode, oldest first."""
+        fields = f"involvedObject.kind%3DGPUNode,involvedObject.name%3D{node}"
+        found = self._cluster.api.get(f"/api/v1/namespaces/default/events?fieldSelector={fields}")
+        return sorted(found["items"], key=lambda entry: str(entry["metadata"]["creationTimestamp"]))
 
     def gpu_node(self, node: str) -> Fields:
         """The status of its GPUNode; empty while there is none."""
@@ -89,10 +106,13 @@ class Agents:
                 processes.send(pid, "CONT")
 
     def _processes(self, node: str) -> list[int]:
-        selector = "app.kubernetes.io%2Fcomponent%3Dagent"
-        pods = self._cluster.api.get(f"/api/v1/namespaces/{hedgerow.NAMESPACE}/pods?labelSelector={selector}")["items"]
-        (pod,) = (pod for pod in pods if pod["spec"].get("nodeName") == node)
+        (pod,) = (pod for pod in self._pods() if pod["spec"].get("nodeName") == node)
         return processes.of_container(pod["status"]["containerStatuses"][0]["containerID"])
+
+    def _pods(self) -> list[Fields]:
+        selector = "app.kubernetes.io%2Fcomponent%3Dagent"
+        found = self._cluster.api.get(f"/api/v1/namespaces/{hedgerow.NAMESPACE}/pods?labelSelector={selector}")
+        return list(found["items"])
 
     def _play(self, node: str, story: Fields) -> None:
         path = self._folder / node / _FILE

@@ -69,6 +69,17 @@ class Job:
         """Its pods, of whatever placement."""
         return self._labelled(f"/api/v1/namespaces/{self.namespace}/pods")
 
+    def node_of(self, worker: int) -> str:
+        """The node of this worker's pod."""
+        index = "batch.kubernetes.io/job-completion-index"
+        (node,) = (pod["spec"]["nodeName"] for pod in self.pods() if pod["metadata"]["labels"][index] == str(worker))
+        return str(node)
+
+    def hardware_fault(self) -> Fields:
+        """Its incident once that is put down to hardware; that a rank was stopped may be told before."""
+        incident: Fields = self.status.get("incident") or {}
+        return incident if incident.get("kind") == "HardwareFault" else {}
+
     def placements(self) -> list[Fields]:
         """Its Jobs."""
         return self._labelled(f"/apis/batch/v1/namespaces/{self.namespace}/jobs")

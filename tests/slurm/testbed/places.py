@@ -94,8 +94,8 @@ def _devices(folder: Path) -> None:
         (folder / "gpu0").read_bytes()
     except PermissionError:
         raise TestbedError(
-            f"The Slurm testbed makes devices in {folder}, and that is refused: set TMPDIR to a folder that is not mounted "
-            "with nodev."
+            f"The Slurm testbed makes devices in {folder}, and that is refused: set TMPDIR to a folder "
+            "on a file system that is not mounted with nodev."
         ) from None
 
 

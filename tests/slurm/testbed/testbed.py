@@ -1,6 +1,7 @@
 """The testbed as tests use it: commands, daemons by name, the REST interface, and what really runs."""
 
 import os
+import pwd
 import shlex
 import socket
 import subprocess
@@ -95,6 +96,14 @@ class Testbed:
         for pid in self.processes_of(HEDGEROW_TESTBED_NODE=node) + self.processes_of(SLURMD_NODENAME=node):
             processes.send(pid, "KILL")
 
+    def lose_state(self) -> None:
+        """The controller dies and comes back without what it knew: ids begin with 1 again."""
+        self.kill("slurmctld")
+        for path in self.places.state.iterdir():
+            if path.is_file() and path != self.places.jwt_key:
+                path.unlink()
+        self.up()
+
     # What users do.
 
     def run(
@@ -113,7 +122,7 @@ class Testbed:
         """
         words = ["sh", "-c", command] if isinstance(command, str) else list(command)
         if user is not None:
-            words = ["setpriv", "--reuid", user, "--regid", user, "--init-groups", "--", *words]
+            words = _as(user, words)
         done = subprocess.run(
             words,
             cwd=cwd or self.jobs,
@@ -151,11 +160,7 @@ class Testbed:
         for pid in self._namespace.processes():  # what left its session, and orphans of a slurmd that was killed
             if any(entry.startswith(b"SLURM_JOB_ID=") for entry in _environment(pid)):
                 processes.send(pid, "KILL")
-        self.run(
-            "sinfo --noheader --Node --states=drain,down --format=%N | "
-            "xargs --no-run-if-empty -n 1 -I NODE scontrol update nodename=NODE state=resume"
-        )
-        wait_for("four idle nodes", self._nodes_are_idle, 60)
+        wait_for("four idle nodes", self._resumed, 60)
 
     # Inside.
 
@@ -163,6 +168,11 @@ class Testbed:
         for daemon in self._daemons.values():
             daemon.check()
         return self.run("sinfo --noheader --Node --format=%T").split() == ["idle"] * len(NODES)
+
+    def _resumed(self) -> bool:
+        for node in self.run("sinfo --noheader --Node --states=drain,down,fail --format=%N").split():
+            self.run(f"scontrol update nodename={node} state=resume", check=False)  # it may be idle by now
+        return self._nodes_are_idle()
 
     def _answers(self, name: str, port: int) -> bool:
         self._daemons[name].check()
@@ -190,7 +200,8 @@ class Testbed:
 
 
 def _as(user: str, words: list[str]) -> list[str]:
-    return ["setpriv", "--reuid", user, "--regid", user, "--clear-groups", "--", *words]
+    group = str(pwd.getpwnam(user).pw_gid)
+    return ["setpriv", "--reuid", user, "--regid", group, "--clear-groups", "--", *words]
 
 
 def _environment(pid: int) -> set[bytes]:

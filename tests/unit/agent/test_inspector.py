@@ -15,13 +15,15 @@ PID = 4711
 BEGAN = 1_748_030_377.0
 
 
-def line(second: float, number: int, micros: float, communicator: str = "0x7f8c496ae9f661") -> str:
+def line(
+    second: float, number: int, micros: float, communicator: str = "0x7f8c496ae9f661", bus: object = 485.1
+) -> str:
     fields = {
         "header": {"id": communicator, "rank": 2, "n_ranks": 8, "nnodes": 1},
         "metadata": {"inspector_output_format_version": "v4.0", "git_rev": "", "rec_mechanism": "profiler_plugin",
                      "dump_timestamp_us": int((BEGAN + second) * 1e6), "hostname": "example", "pid": PID},
         "coll_perf": {"coll": "AllReduce", "coll_sn": number, "coll_msg_size_bytes": 17179869184,
-                      "coll_exec_time_us": micros, "coll_algobw_gbs": 277.2, "coll_busbw_gbs": 485.1},
+                      "coll_exec_time_us": micros, "coll_algobw_gbs": 277.2, "coll_busbw_gbs": bus},
     }
     return json.dumps(fields) + "\n"
 
@@ -64,6 +66,36 @@ FILES: dict[str, tuple[list[str], list[float | None]]] = {
 def test_the_share_of_a_minute_in(case: str, log: Path) -> None:
     parts, expected = FILES[case]
     assert shares(log, *parts) == [None if share is None else pytest.approx(share, rel=0.05) for share in expected]
+
+
+# Ten seconds apart: microseconds and bus bandwidth of each sample. What each minute comes to.
+BANDWIDTHS: dict[str, tuple[list[tuple[float, object]], float | None]] = {
+    "all alike": ([(20_000, 485.1)] * 7, 485.1),
+    "small ones say little, as they take no time": ([(20_000, 400.0), (20.0, 1.0)] * 4, 399.6),
+    "one that is no number is left out": ([(20_000, 400.0), (20_000, "fast"), (20_000, None)] * 3, 400.0),
+    "nor one beyond all bounds": ([(20_000, 400.0), (20_000, 1e300), (20_000, -5.0)] * 3, 400.0),
+    "an Inspector that does not tell it": ([(20_000, None)] * 7, None),
+}
+
+
+@pytest.mark.parametrize("case", BANDWIDTHS)
+def test_the_bus_bandwidth_of_a_minute(case: str, log: Path) -> None:
+    samples, expected = BANDWIDTHS[case]
+    written = [line(at * 10, at, micros, bus=bus) for at, (micros, bus) in enumerate(samples)]
+    log.write_text("".join(written))
+    inspector = RankInspector(str(log.parent))
+    inspector.look(PID, 1.0)
+    assert inspector.bus == (None if expected is None else pytest.approx(expected, rel=0.001))
+
+
+def test_each_minute_has_its_own_bandwidth(log: Path) -> None:
+    inspector, found = RankInspector(str(log.parent)), []
+    for begin, bus in ((0, 400.0), (61, 100.0)):
+        with log.open("a") as file:
+            file.write("".join(line(begin + at, begin + at, 20_000, bus=bus) for at in range(0, 61, 10)))
+        inspector.look(PID, 1.0)
+        found.append(inspector.bus)
+    assert found == [pytest.approx(400.0), pytest.approx(100.0)]
 
 
 def test_another_process_has_another_file(log: Path) -> None:

@@ -100,10 +100,35 @@ def test_refused_with_a_sentence(
 def test_left_alone_by_itself_is_only_what_was_to_be_decided_by_itself() -> None:
     with pytest.raises(Unwatchable, match="1 and 2 tasks"):
         options(task(0, 0, "2,1"), "--slurm-launch", "auto")
-    with pytest.raises(Unwatchable, match="several|2 tasks"):
+    with pytest.raises(Unwatchable, match="srun starts 2 tasks on this node"):
         options(task(0, 0, "2(x2)"), "--slurm-launch", "auto", command=("torchrun", "train.py"))
     with pytest.raises(Unwatchable):
         options({"HEDGEROW_REPORT_URL": "http://127.0.0.1:1", "HEDGEROW_JOB_UID": "uid"}, "--slurm-launch", "auto")
+
+
+SIZES = {
+    "one task that prepares the data": ("1", 1, ("prepare",), "1 tasks on 1 nodes, where the job has 2 workers of 3"),
+    "as many nodes with fewer tasks": (
+        "1(x2)",
+        2,
+        ("prepare",),
+        "2 tasks on 2 nodes, where the job has 2 workers of 3",
+    ),
+    "the size of the job": ("3(x2)", 2, ("train",), None),
+    "a launcher of ranks for each node": ("1(x2)", 2, ("torchrun", "train.py"), None),
+}
+
+
+@pytest.mark.parametrize(("per_node", "nodes", "command", "words"), SIZES.values(), ids=SIZES.keys())
+def test_a_step_of_another_size_than_the_job_has_is_left_alone(
+    per_node: str, nodes: int, command: tuple[str, ...], words: str | None
+) -> None:
+    variables = {**task(0, 0, per_node, nodes=nodes), "HEDGEROW_WORKERS": "2", "HEDGEROW_NPROC": "3"}
+    if words is None:
+        assert options(variables, "--slurm-launch", "auto", command=command).nproc == 3
+        return
+    with pytest.raises(Unwatchable, match=words):
+        options(variables, "--slurm-launch", "auto", command=command)
 
 
 def test_by_itself_a_program_is_one_rank_and_torchrun_one_worker() -> None:

@@ -87,6 +87,22 @@ def test_unbuffered_is_not_written_twice() -> None:
         assert with_launcher(line, LAUNCHER, JOB) == [*line[:-1], *LAUNCHER, "a"]
 
 
+MPI = {
+    "by the line": (["--mpi=pmi2", "a"], {}, ["--mpi", "pmi2"]),
+    "by the line, as a word": (["--mpi", "pmix", "a"], {}, ["--mpi", "pmix"]),
+    "by sbatch": (["a"], {"SLURM_MPI_TYPE": "pmi2"}, ["--mpi", "pmi2"]),
+    "not at all": (["--mpi=none", "a"], {"SLURM_MPI_TYPE": "pmi2"}, []),
+}
+
+
+@pytest.mark.parametrize(("line", "more", "told"), MPI.values(), ids=MPI.keys())
+def test_the_launcher_is_told_of_mpi_that_somebody_asked_for(
+    line: list[str], more: dict[str, str], told: list[str]
+) -> None:
+    words = with_launcher(line, LAUNCHER, {**JOB, **more})
+    assert words == ["--unbuffered", *line[:-1], "python3.9", "launcher", *told, "--", "a"]
+
+
 MOUNTS = {
     "with mounts of its own": (
         ["--container-image=i", "--container-mounts=/d:/d", "a"],
@@ -148,7 +164,7 @@ Options provided by plugins:
 def test_options_of_plugins_are_learned_from_what_srun_says_of_itself() -> None:
     more = srun_options.learned(HELP)
     assert more["site-speed"] == srun_options.HAS_VALUE
-    line = "--site-speed 3 --site-level --site-quiet python".split()
+    line = ["--site-speed", "3", "--site-level", "--site-quiet", "python"]
     assert program_of(line) == []
     assert program_of(line, more) == ["python"]
     assert with_launcher(line, LAUNCHER, JOB, (), more)[-4:] == [*LAUNCHER, "python"]

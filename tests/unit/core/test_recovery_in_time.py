@@ -48,6 +48,15 @@ def test_a_stall_names_the_rank_and_resumes_in_place_from_the_newest_checkpoint(
     assert status.lost_steps == status.history[0].last_step - status.resume_step
 
 
+def test_where_ranks_can_be_started_only_once_a_new_placement_goes_on() -> None:
+    world = running_world()
+    world.launchers[1].hang_at = world.launchers[1].step
+    world.launchers[0].once = True
+    world.run(60.0)
+    status = world.status
+    assert (status.attempt, status.placement, status.restarts_counted) == (2, 2, 1)
+
+
 def test_the_incident_closes_once_the_next_attempt_trains() -> None:
     world = running_world()
     world.launchers[1].hang_at = world.launchers[1].step

@@ -35,6 +35,7 @@ class Launcher:
         self.tail: list[str] = []
         self.says: Callable[[wire.RankReport, float], wire.RankReport] = lambda rank, now: rank
         self.memory_limit: int | None = None
+        self.once = False
         self.exit_code: int | None = None
         self.stop_cause: str | None = None
         self.heard = self.obeys = True
@@ -174,7 +175,7 @@ class Launcher:
             peer_address=f"10.0.0.{self.worker}:9", nonce="n", address=f"10.0.0.{self.worker}", checkpoints=scan,
             ranks=[self.says(self._rank(world, self.worker * count + local), world.now) for local in range(count)]
             if started else [],
-            memory_limit_bytes=self.memory_limit,
+            memory_limit_bytes=self.memory_limit, once=self.once,
             durations={wire.PHASE_STEP: {36: self.step}, wire.PHASE_INIT: {44: 1}} if started and self.step else {},
         )
 

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from hedgerow.wire_agent import FAILED
+from hedgerow.wire_agent import FAILED, AgentReport
 from hedgerow_operator.adapters.exporters import scraper
 from hedgerow_operator.adapters.exporters.fetch import MAX_BYTES, Fetch, NoAnswer
 from hedgerow_operator.adapters.exporters.scraper import Scraper
@@ -171,3 +171,18 @@ async def test_an_xid_that_the_gpu_node_told_of_long_ago_is_no_news_to_an_operat
         async with world.serving(node1=served), scraping(world, known=known):
             await until(lambda world=world: world.count("node1") > 0)  # type: ignore[misc]
         assert (world.reports["node1"][0].health == FAILED) is failed
+
+
+async def test_a_fault_of_ours_with_one_node_does_not_leave_it_unseen_for_good() -> None:
+    class Faulty(World):
+        faults = 1
+
+        def receive(self, report: AgentReport) -> None:
+            self.faults -= 1
+            if self.faults >= 0:
+                raise ZeroDivisionError
+            super().receive(report)
+
+    world = Faulty()
+    async with world.serving(node1=well()), scraping(world):
+        await until(lambda: world.count("node1") > 0)

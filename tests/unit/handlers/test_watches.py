@@ -51,6 +51,20 @@ def test_a_training_job_is_looked_at_whatever_happened_to_it(handlers: dict[str,
     assert queue.added == [BERT] * 4
 
 
+def test_a_slurm_cluster_leads_to_itself_where_they_are_looked_at(queue: Queue) -> None:
+    clusters, nodes = Queue(), Nodes(cast("Api", None), lambda: 0.0)
+    registry = make_registry(
+        queue, nodes, make_login(Configuration(host="http://x")), Residents(), watch_nodes=False, clusters=clusters
+    )
+    found = {handler.id.rpartition(".")[2]: handler.fn for handler in registry._watching.get_all_handlers()}
+    assert cast("Any", found["slurm_cluster"])(namespace="slurm", name="hpc") is None
+    assert (clusters.added, queue.added) == ([JobKey("slurm", "hpc")], [])
+
+
+def test_no_slurm_cluster_is_watched_where_they_are_not(handlers: dict[str, Any]) -> None:
+    assert "slurm_cluster" not in handlers
+
+
 def test_a_placement_and_a_worker_lead_to_their_job(handlers: dict[str, Any], queue: Queue) -> None:
     handlers["placement"](namespace="research", labels=OURS)
     handlers["worker"](type="ADDED", namespace="research", name="bert-1-0-x", labels=OURS, spec={})

@@ -24,19 +24,23 @@ from tests.unit.hedgerow_agent.node import Node, gpus, story
 from tests.unit.hedgerow_agent.polling import until
 
 
-class Operator(http.server.HTTPServer):
+class Operator(http.server.ThreadingHTTPServer):
     """Takes reports, and answers what the test says."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Taking)
         self.taken: list[tuple[str, str, AgentReport]] = []
+        self.connections: set[object] = set()
         self.status, self.answer = 200, b'{"version": 1, "interval_seconds": 0.5}'
 
 
 class Taking(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
     def do_POST(self) -> None:
         operator = self.server
         assert isinstance(operator, Operator)
+        operator.connections.add(self.client_address)
         body = self.rfile.read(int(self.headers["Content-Length"]))
         report = msgspec.json.decode(body, type=AgentReport)
         operator.taken.append((self.path, self.headers.get("Authorization", ""), report))
@@ -77,6 +81,12 @@ def test_reports_go_out_at_the_interval_that_the_operator_asks_for(operator: Ope
     path, token, report = operator.taken[0]
     assert (path, token, report.node, len(report.gpus)) == (AGENT_REPORTS_PATH, "Bearer secret", "node-1", 2)
     assert [one.seq for _, _, one in operator.taken[:3]] == [1, 2, 3]
+
+
+def test_one_connection_serves_many_reports(operator: Operator, tmp_path: Path) -> None:
+    with reporting(operator, Node(tmp_path, gpus(1)), tmp_path):
+        until(lambda: len(operator.taken) >= 3)
+    assert len(operator.connections) == 1
 
 
 def test_what_is_new_goes_out_at_once(operator: Operator, tmp_path: Path) -> None:

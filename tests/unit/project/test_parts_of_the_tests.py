@@ -16,10 +16,10 @@ RUNNER = """
 import sys
 sys.path.insert(0, "tools")
 import run_tests
-scripts = {False: sys.argv[1], True: sys.argv[2]}
-run_tests.command = lambda part, processors: [sys.executable, "-c", scripts[part.in_cluster]]
-wanted = [run_tests.Part(["tests/unit"], False), run_tests.Part(["tests/cluster"], True)]
-sys.exit(0 if run_tests.run_all(wanted, prepared=lambda: True) else 1)
+scripts = {"": sys.argv[1], "cluster": sys.argv[2]}
+run_tests.command = lambda part, processors: [sys.executable, "-c", scripts[part.cluster]]
+wanted = [run_tests.Part(["tests/unit"]), run_tests.Part(["tests/cluster"], "cluster")]
+sys.exit(0 if run_tests.run_all(wanted, prepared=lambda cluster: True) else 1)
 """
 PASSES = "print('calm')"
 FAILS = "print('broken'); raise SystemExit(1)"

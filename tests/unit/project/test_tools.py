@@ -22,57 +22,68 @@ def tool(name: str) -> ModuleType:
 
 run_tests = tool("run_tests")
 run_benchmarks = tool("run_benchmarks")
-FOLDERS = ["cluster", "local", "unit"]
+FOLDERS = ["cluster", "local", "slurm", "unit"]
 
 PARTS = {
-    "nothing wanted means every folder, the cluster last": (
+    "nothing wanted means every folder, the clusters last": (
         [],
-        [(["tests/local", "tests/unit"], False), (["tests/cluster"], True)],
+        [(["tests/local", "tests/unit"], ""), (["tests/cluster"], "cluster"), (["tests/slurm"], "slurm")],
     ),
     "all tests are every folder": (
         ["tests/"],
-        [(["tests/local", "tests/unit"], False), (["tests/cluster"], True)],
+        [(["tests/local", "tests/unit"], ""), (["tests/cluster"], "cluster"), (["tests/slurm"], "slurm")],
     ),
-    "a folder runs alone": (["tests/unit"], [(["tests/unit"], False)]),
-    "a file below cluster runs in a cluster": (["tests/cluster/test_a.py"], [(["tests/cluster/test_a.py"], True)]),
+    "a folder runs alone": (["tests/unit"], [(["tests/unit"], "")]),
+    "a file below cluster runs in a cluster": (["tests/cluster/test_a.py"], [(["tests/cluster/test_a.py"], "cluster")]),
+    "a file below slurm runs by itself": (["tests/slurm/test_a.py"], [(["tests/slurm/test_a.py"], "slurm")]),
+    "a folder called slurm elsewhere is like any other": (["tests/unit/slurm"], [(["tests/unit/slurm"], "")]),
     "one test below cluster runs in a cluster": (
         ["./tests/cluster/a.py::test_b"],
-        [(["./tests/cluster/a.py::test_b"], True)],
+        [(["./tests/cluster/a.py::test_b"], "cluster")],
     ),
-    "a folder whose name only begins like cluster does not": (["tests/clusters"], [(["tests/clusters"], False)]),
+    "a folder whose name only begins like cluster does not": (["tests/clusters"], [(["tests/clusters"], "")]),
     "options go to every part": (
         ["tests/unit", "tests/cluster", "-k", "a or b"],
-        [(["tests/unit", "-k", "a or b"], False), (["tests/cluster", "-k", "a or b"], True)],
+        [(["tests/unit", "-k", "a or b"], ""), (["tests/cluster", "-k", "a or b"], "cluster")],
     ),
     "options alone choose among all": (
         ["-x"],
-        [(["tests/local", "tests/unit", "-x"], False), (["tests/cluster", "-x"], True)],
+        [
+            (["tests/local", "tests/unit", "-x"], ""),
+            (["tests/cluster", "-x"], "cluster"),
+            (["tests/slurm", "-x"], "slurm"),
+        ],
     ),
 }
 
 
 @pytest.mark.parametrize(("wanted", "answer"), PARTS.values(), ids=PARTS)
-def test_the_wanted_tests_are_split_into_runs(wanted: list[str], answer: list[tuple[list[str], bool]]) -> None:
+def test_the_wanted_tests_are_split_into_runs(wanted: list[str], answer: list[tuple[list[str], str]]) -> None:
     assert [tuple(part) for part in run_tests.parts(wanted, FOLDERS)] == answer
 
 
 def test_tests_of_a_cluster_run_through_the_testbed_and_one_after_the_other() -> None:
-    command = run_tests.command(run_tests.Part(["tests/cluster"], in_cluster=True), processors=8)
+    command = run_tests.command(run_tests.Part(["tests/cluster"], "cluster"), processors=8)
     assert command[1:5] == ["-m", "tests.cluster.testbed", "run", "--"]
     assert "-n" not in command
 
 
+def test_tests_of_slurm_share_one_too() -> None:
+    assert "-n" not in run_tests.command(run_tests.Part(["tests/slurm"], "slurm"), processors=8)
+
+
 def test_a_folder_of_other_tests_runs_on_all_processors_with_one_worker_more_for_those_that_wait() -> None:
-    command = run_tests.command(run_tests.Part(["tests/unit"], in_cluster=False), processors=8)
+    command = run_tests.command(run_tests.Part(["tests/unit"]), processors=8)
     assert command[command.index("-n") + 1] == "9"
 
 
-def test_a_part_whose_preparation_fails_has_failed() -> None:
-    assert not run_tests.run_all([run_tests.Part(["tests/cluster"], in_cluster=True)], prepared=lambda: False)
+@pytest.mark.parametrize("cluster", ["cluster", "slurm"])
+def test_a_part_whose_preparation_fails_has_failed(cluster: str) -> None:
+    assert not run_tests.run_all([run_tests.Part([f"tests/{cluster}"], cluster)], prepared=lambda cluster: False)
 
 
 def test_a_path_without_a_test_has_failed() -> None:
-    assert not run_tests.run_all([run_tests.Part(["tests/unit/project/sources.py"], in_cluster=False)])
+    assert not run_tests.run_all([run_tests.Part(["tests/unit/project/sources.py"])])
 
 
 def test_figures_come_from_the_last_line() -> None:

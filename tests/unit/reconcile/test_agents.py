@@ -1,5 +1,6 @@
 """The hub of agents' reports, and how senders are asked for fewer reports while there is too much to do."""
 
+import asyncio
 import dataclasses
 from typing import Any
 
@@ -101,6 +102,33 @@ def test_intervals_are_stretched_while_the_loop_is_late_and_not_beyond_what_look
     assert (pressure.interval(5.0), pressure.interval(1.0)) == (calm, busy)
     assert pressure.interval(20.0) == 20.0
     assert calm <= LONGEST_INTERVAL_SECONDS
+
+
+@pytest.mark.parametrize(
+    ("shares", "least", "most"),
+    [
+        pytest.param([0.6] * 100, 5.0, 5.0, id="with time to spare"),
+        pytest.param([0.6, 0.6, 1.0, 0.6] * 25, 5.0, 5.0, id="a single large pass now and then"),
+        pytest.param([0.9] * 100, 10.0, 10.0, id="without a quarter of the core to spare"),
+        pytest.param([0.9] * 9 + [0.6] * 100, 5.5, 9.0, id="until there was a quarter to spare, and no further"),
+        pytest.param([0.9] * 100 + [0.6] * 100, 10.0, 10.0, id="it does not go to and fro"),
+        pytest.param([0.9] * 100 + [0.1] * 100, 5.0, 5.0, id="until most of the core was idle again"),
+    ],
+)
+def test_intervals_are_stretched_by_how_much_of_a_core_is_used(shares: list[float], least: float, most: float) -> None:
+    pressure = Pressure()
+    for share in shares:
+        pressure.note(0.0, share)
+    assert least <= pressure.interval(5.0) <= most
+
+
+async def test_the_share_of_a_core_is_measured_by_the_processor_time() -> None:
+    pressure, used = Pressure(), iter(range(1000))
+    measured = asyncio.ensure_future(pressure.run(lambda: asyncio.get_running_loop().time(), lambda: float(next(used))))
+    async with asyncio.timeout(10.0):
+        while pressure.factor == 1.0:
+            await asyncio.sleep(0.01)
+    measured.cancel()
 
 
 def test_agents_are_told_the_stretched_interval() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
@@ -151,3 +152,25 @@ async def test_an_error_is_told_and_tried_again_with_growing_pauses(monkeypatch:
         await log.until(6)
     assert told == [(A, "one"), (A, "two"), (A, "three"), (A, "four")]
     assert pauses == [0.5, 1.0, 2.0, 0.5]
+
+
+async def test_passes_that_wait_for_nothing_give_others_a_turn_in_between() -> None:
+    turns: list[str] = []
+
+    async def handle(key: JobKey) -> float | None:
+        turns.append(key.name)
+        return None
+
+    async def other() -> None:
+        while len(turns) < 20:
+            turns.append("another's")
+            await asyncio.sleep(0)
+
+    queue = WorkQueue(handle, workers=1)
+    for number in range(8):
+        queue.add(JobKey("ml", str(number)))
+    async with working(queue):
+        await asyncio.wait_for(other(), PATIENCE_SECONDS)
+    passes = [place for place, name in enumerate(turns) if name != "another's"]
+    assert len(passes) == 8
+    assert all(after - before > 1 for before, after in itertools.pairwise(passes))

@@ -12,7 +12,8 @@ from hedgerow import wire
 from hedgerow_operator.server import door as door_module
 from hedgerow_operator.server.app import make_runner
 from hedgerow_operator.server.connections import _Server
-from hedgerow_operator.server.door import Doors, answer, plain_head
+from hedgerow_operator.server.door import Doors, answer, any_plain_head, plain_head
+from hedgerow_operator.server.intake import PATHS
 from hedgerow_operator.server.refusal import Refusal
 from tests.unit.server.builders import TOKEN, Server, report
 
@@ -148,6 +149,9 @@ NOT_PLAIN = {
     "another protocol afterwards": request(extra="Connection: Upgrade\r\n"),
     "a length that is no number": request().replace(b"Content-Length: ", b"Content-Length: +"),
     "digits of another script": request().replace(str(len(BODY)).encode(), "\u0663".encode(), 1),
+    "a longer body than is taken, in the order of our senders": request(
+        extra="Content-Type: application/json\r\n"
+    ).replace(str(len(BODY)).encode(), b"99999999", 1),
     "a longer body than is taken": request().replace(str(len(BODY)).encode(), b"99999999", 1),
     "no host": request().replace(b"Host: x\r\n", b""),
     "a header over two lines": request(extra="Accept: a\r\n b\r\n"),
@@ -161,6 +165,20 @@ NOT_PLAIN = {
 def test_nothing_unusual_is_plain(case: str) -> None:
     assert plain_head(request()) is not None
     assert plain_head(NOT_PLAIN[case]) is None
+
+
+TYPED = "Content-Type: application/json\r\n"
+
+
+@pytest.mark.parametrize("extra", [TYPED, f"Connection: close\r\n{TYPED}", "", f"{TYPED}Connection: close\r\n"])
+def test_a_head_in_the_order_of_our_senders_says_the_same_as_in_any_order(extra: str) -> None:
+    for path in PATHS:
+        quick, other = plain_head(request(path=path, extra=extra)), any_plain_head(request(path=path, extra=extra))
+        assert quick is not None
+        assert other is not None
+        said = (path, len(BODY), TOKEN, "close" in extra, len(request(path=path, extra=extra)) - len(BODY))
+        for head in (quick, other):
+            assert (head.path, head.length, head.token, head.last, head.size) == said
 
 
 def test_a_refusal_says_when_to_try_again() -> None:

@@ -105,6 +105,7 @@ ODD = {
     "errors that are no list": (500, {"errors": "all"}),
     "errors that are words": (500, {"errors": ["no"]}),
     "jobs that are no list": (200, {"errors": [], "jobs": 3}),
+    "a list beside an error": (200, {"errors": [{"error_number": -1, "error": "Unspecified error"}], "jobs": []}),
 }
 
 

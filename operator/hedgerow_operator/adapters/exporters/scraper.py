@@ -86,6 +86,9 @@ class Scraper:
             self._running = await self._exporters.running()
         except Unreachable as error:
             return str(error)
+        for node in [node for node, task in self._tasks.items() if task.done()]:
+            # A fault of ours with one node must not leave it unseen for good.
+            log.error("a dcgm-exporter was not followed", node=node, exc_info=self._tasks.pop(node).exception())
         for node in self._tasks.keys() - self._running.keys():
             self._tasks.pop(node).cancel()
         for node in self._running.keys() - self._tasks.keys():

@@ -18,8 +18,9 @@ class LocalElsewhere:
         return ()
 
     async def create(self, job: TrainingJob, attempt: int, excluded_nodes: tuple[str, ...]) -> None:
+        place = "slurm without clusterRef" if job.spec.slurm else "local"
         raise Refused(
-            f"spec.{'slurm without clusterRef' if job.spec.slurm else 'local'} runs on one machine, by `hedgerow local -f FILE`; "
+            f"spec.{place} runs on one machine, by `hedgerow local -f FILE`; "
             "to run the job on this cluster, write spec.kubernetes instead"
         )
 

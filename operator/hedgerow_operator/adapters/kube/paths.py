@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hedgerow_operator.api.labels import API_VERSION, GPU_NODE_PLURAL, TRAINING_JOB_PLURAL
+from hedgerow_operator.api.labels import API_VERSION, GPU_NODE_PLURAL, SLURM_CLUSTER_PLURAL, TRAINING_JOB_PLURAL
 
 TOKEN_REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"  # noqa: S105  (a path)
 OUR_API = f"/apis/{API_VERSION}"
@@ -17,9 +17,22 @@ def training_job(namespace: str, name: str) -> str:
 
 def training_jobs(namespaces: tuple[str, ...]) -> list[str]:
     """The collections of TrainingJobs of these namespaces; none named: the one of the whole cluster."""
-    if not namespaces:
-        return [f"{OUR_API}/{TRAINING_JOB_PLURAL}"]
-    return [f"{OUR_API}/namespaces/{namespace}/{TRAINING_JOB_PLURAL}" for namespace in namespaces]
+    return _collections(TRAINING_JOB_PLURAL, namespaces)
+
+
+def slurm_cluster(namespace: str, name: str) -> str:
+    """One SlurmCluster."""
+    return f"{OUR_API}/namespaces/{namespace}/{SLURM_CLUSTER_PLURAL}/{name}"
+
+
+def slurm_clusters(namespaces: tuple[str, ...]) -> list[str]:
+    """The collections of SlurmClusters, as of TrainingJobs."""
+    return _collections(SLURM_CLUSTER_PLURAL, namespaces)
+
+
+def secret(namespace: str, name: str) -> str:
+    """One Secret."""
+    return f"/api/v1/namespaces/{namespace}/secrets/{name}"
 
 
 def jobs(namespace: str) -> str:
@@ -50,3 +63,9 @@ def node(name: str) -> str:
 def gpu_node(name: str) -> str:
     """One GPUNode."""
     return f"{GPU_NODES}/{name}"
+
+
+def _collections(plural: str, namespaces: tuple[str, ...]) -> list[str]:
+    if not namespaces:
+        return [f"{OUR_API}/{plural}"]
+    return [f"{OUR_API}/namespaces/{namespace}/{plural}" for namespace in namespaces]

@@ -10,6 +10,7 @@ from hedgerow_operator.adapters.slurm.memory import Known, stored
 from hedgerow_operator.adapters.slurm.observe import Run, is_gone, placement_seen
 from hedgerow_operator.api import reasons
 from hedgerow_operator.api.training_job import TrainingJob
+from hedgerow_operator.build.slurm.submission import lead_seconds
 from hedgerow_operator.core.seen import PlacementSeen
 from hedgerow_operator.core.slurm.comments import comment_of
 from hedgerow_operator.core.slurm.node_facts import SILENT, NodeFacts
@@ -18,7 +19,7 @@ from hedgerow_operator.core.slurm.room import too_few
 from hedgerow_operator.core.slurm.seen import SlurmJob, Submission
 from hedgerow_operator.core.slurm.state_table import Kind
 from hedgerow_operator.core.slurm.states import Meaning, means, vanished
-from hedgerow_operator.core.step import GATHERING, REMOVING, RUNNING, STARTING, STOPPING
+from hedgerow_operator.core.step import ENDED, GATHERING, REMOVING, RUNNING, STARTING, STOPPING
 from hedgerow_operator.reconcile.ports import JobKey, Refused, TooTight, Unreachable
 
 # A job that does not end after it was asked is asked again: a controller that died may have forgotten.
@@ -196,7 +197,8 @@ class SlurmRuntime:
             too_few=await self._too_few(known.job, meaning, job.spec.workers),
             put_back=self._put_back(job, attempt, known, meaning),
         )
-        known.awaited = run.asked and meaning.kind is not Kind.ENDED
+        ends = run.asked or job.status.attempt_stage == ENDED
+        known.awaited = ends and meaning.kind is not Kind.ENDED
         return self._shown(job, run, known, await self._facts(run, known))
 
     def _shown(self, job: TrainingJob, run: Run, known: Known, facts: Mapping[str, NodeFacts]) -> PlacementSeen | None:
@@ -210,16 +212,16 @@ class SlurmRuntime:
 
     async def _meaning(self, job: TrainingJob, attempt: int, known: Known, listing: Listing) -> Meaning | None:
         """What its state means; None: it is gone."""
-        uid, now = job.metadata.uid, self._clock()
+        uid, now, lead = job.metadata.uid, self._clock(), float(lead_seconds(job))
         if _of(listing, uid, attempt):
-            return means(known.job, now)
+            return means(known.job, now, lead)
         if known.over_told or (_over(known.job) and job.status.attempt_stage not in _PLACED):
             return None
         missing = known.miss(self._stopwatch())
         told = await self._view.driver.job(known.job.id)
         if told is not None and told.comment == comment_of(uid, attempt):
             known.job = told
-            return means(told, now)
+            return means(told, now, lead)
         if means(known.job, now).kind in _NOT_PLACED and missing >= UNSEEN_SECONDS:
             return None  # a controller that died has lost what was submitted just before
         if known.asked_at is not None and missing >= UNSEEN_SECONDS:

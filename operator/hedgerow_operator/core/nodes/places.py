@@ -1,5 +1,5 @@
 """Which rank is on which GPU: by the job and rank that a GPU's process was started for, else by its process id, else by
-the pod that the GPU was given to."""
+the pod that the GPU was given to and what the rank sees of it."""
 
 from collections.abc import Iterable, Iterator
 
@@ -51,19 +51,35 @@ def places_in(agent: AgentReport, job: str, launchers: Iterable[Report]) -> dict
 
 
 def _by_container(agent: AgentReport, launchers: list[Report]) -> Iterator[tuple[int, GpuReport]]:
-    """Local rank i uses the i-th GPU that its container sees, as launchers of ranks do: where the pod has one GPU for
-    each rank, or one for all of them. A pod that is not the only one of its name says nothing."""
+    """By the GPUs that the rank's pod was given, and which of them it sees. A pod that is not the only one of its name
+    says nothing."""
     given = [(gpu, owner) for gpu in agent.gpus for owner in _containers(gpu)]
-    bases = [_pod_base(report) for report in launchers] if given else []
-    for report, base in zip(launchers, bases, strict=False):
+    bases = [_pod_base(report) for report in launchers]
+    for report, base in zip(launchers, bases, strict=True):
         mine = [(gpu, owner) for gpu, owner in given if _is_of(owner, report, base)]
-        gpus = sorted({gpu.index: gpu for gpu, _ in mine}.items())
-        if bases.count(base) > 1 or len({owner for _, owner in mine}) != 1:
-            continue
+        sure = bases.count(base) == 1 and len({owner for _, owner in mine}) == 1
+        gpus = [gpu for _, gpu in sorted({gpu.index: gpu for gpu, _ in mine}.items())] if sure else []
         for rank in report.ranks:
-            place = rank.local_rank if len(gpus) > 1 else 0
-            if len(gpus) in (1, report.ranks_per_worker) and 0 <= place < len(gpus):
-                yield rank.rank, gpus[place][1]
+            seen = gpus if rank.devices is None else _visible(rank.devices, gpus, agent.gpus)
+            place = rank.local_rank if len(seen) > 1 else 0
+            if len(seen) in (1, report.ranks_per_worker) and 0 <= place < len(seen):
+                yield rank.rank, seen[place]
+
+
+def _visible(devices: str, given: list[GpuReport], all_here: list[GpuReport]) -> list[GpuReport]:
+    """The GPUs that CUDA_VISIBLE_DEVICES names, in its order: by number among those of the container, by UUID or its
+    beginning among all. What stands behind a word that names none is not visible (CUDA C++ programming guide)."""
+    found: list[GpuReport] = []
+    for word in map(str.strip, devices.split(",")):
+        number = int(word) if word.isascii() and word.isdigit() and len(word) < 4 else None
+        if number is not None:
+            named = given[number : number + 1]
+        else:
+            named = [gpu for gpu in all_here if word.startswith("GPU-") and gpu.uuid.startswith(word)]
+        if len(named) != 1:
+            break
+        found += named
+    return found
 
 
 def _containers(gpu: GpuReport) -> list[GpuContainer]:

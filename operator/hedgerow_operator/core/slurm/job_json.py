@@ -5,7 +5,7 @@ from typing import Any
 
 from hedgerow_operator.core.slurm import values
 from hedgerow_operator.core.slurm.seen import SlurmJob
-from hedgerow_operator.core.slurm.state_words import NOT_ENDED, job_state, nothing_as_empty
+from hedgerow_operator.core.slurm.state_words import has_ended, job_state, nothing_as_empty
 
 
 def read_jobs(document: Any) -> tuple[SlurmJob, ...]:
@@ -22,7 +22,7 @@ def read_job(entry: Mapping[str, Any]) -> SlurmJob:
     shown = entry.get("job_state")
     state, flags = job_state(shown if isinstance(shown, str | list) else "")
     limit = values.number(entry.get("time_limit"))
-    ended = state not in NOT_ENDED
+    ended = has_ended(state)
     return SlurmJob(
         id=job_id(entry),
         state=state,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from hedgerow_operator.core.slurm import records, times, values
 from hedgerow_operator.core.slurm.seen import SlurmJob
-from hedgerow_operator.core.slurm.state_words import NOT_ENDED, job_state, nothing_as_empty
+from hedgerow_operator.core.slurm.state_words import has_ended, job_state, nothing_as_empty
 
 # Id and comment come first: whatever characters a name has, they are read right. squeue cannot print excluded nodes so.
 SQUEUE_FIELDS = (
@@ -39,7 +39,6 @@ SACCT_FIELDS = (
     "Start",
     "End",
     "Timelimit",
-    "Restarts",
     "JobName",
 )
 _SACCT_NAMES = {
@@ -50,7 +49,6 @@ _SACCT_NAMES = {
     "Start": "StartTime",
     "End": "EndTime",
     "Timelimit": "TimeLimit",
-    "Restarts": "restartcnt",
     "JobName": "Name",
     "ExitCode": "exit_code",
 }
@@ -63,15 +61,18 @@ def read_squeue(text: str) -> tuple[SlurmJob, ...]:
 
 
 def read_sacct(text: str) -> tuple[SlurmJob, ...]:
-    """Every job of ``sacct --parsable2 --noheader --allocations --format=<SACCT_FIELDS>``, its steps left out."""
-    rows = records.read(text, SACCT_FIELDS, "|", "\n")
+    """Every job of ``sacct --parsable2 --noheader --delimiter=FIELD_END --format=SACCT_FIELDS``, its steps left out.
+
+    How often Slurm has requeued it is not told.
+    """
+    rows = records.read(text, SACCT_FIELDS, records.FIELD_END, "\n")
     jobs = [{_SACCT_NAMES.get(name, name): value for name, value in row.items()} for row in rows]
     return tuple(_job(row) for row in jobs if row["JobArrayID"] and "." not in row["JobArrayID"])
 
 
 def _job(row: Mapping[str, str]) -> SlurmJob:
     state, flags = job_state(row["State"])
-    ended = state not in NOT_ENDED
+    ended = has_ended(state)
     return SlurmJob(
         id=row["JobArrayID"],
         state=state,
@@ -88,7 +89,7 @@ def _job(row: Mapping[str, str]) -> SlurmJob:
         started_at=times.moment(row["StartTime"]) if state != "PENDING" else None,
         ended_at=times.moment(row["EndTime"]) if ended else None,
         time_limit_seconds=times.duration_seconds(row["TimeLimit"]),
-        restarts=values.whole(row["restartcnt"]),
+        restarts=values.whole(row.get("restartcnt")),
         requeue=row.get("Requeue") == "1",
     )
 

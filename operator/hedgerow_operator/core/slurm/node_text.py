@@ -29,5 +29,5 @@ def _node(name: str, rows: Sequence[Mapping[str, str]]) -> SlurmNode:
         reason_user="" if user == "Unknown" else user,
         address=row["NodeAddr"],
         gres=nothing_as_empty(row["Gres"]),
-        partitions=tuple(line["PartitionName"] for line in rows),
+        partitions=tuple(line["PartitionName"] for line in rows if line["PartitionName"]),
     )

@@ -1,6 +1,7 @@
 """The command line of sbatch: which options there are, which take a value, and where the script begins. Pure."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from msgspec import Struct
 
@@ -64,9 +65,9 @@ class CommandLine(Struct, frozen=True):
         return value_of(self.flags, name)
 
 
-def parse(words: Sequence[str]) -> CommandLine:
+def parse(words: Sequence[str], more: Mapping[str, str] = MappingProxyType({})) -> CommandLine:
     """As getopt_long reads it: options end at the first word that is none, or at ``--``. Never fails: what sbatch would
-    refuse is left for it to refuse.
+    refuse is left for it to refuse. more: long options that are read among them, and their kinds.
     """
     flags, at = [], 0
     while at < len(words):
@@ -76,7 +77,7 @@ def parse(words: Sequence[str]) -> CommandLine:
             break
         if not word.startswith("-") or word == "-":
             break
-        found, taken = _read(word, words[at + 1 : at + 2])
+        found, taken = _read(word, words[at + 1 : at + 2], more)
         flags += found
         at += taken
     rest = words[at:]
@@ -99,19 +100,19 @@ def without(flags: Iterable[Flag], names: Iterable[str]) -> tuple[Flag, ...]:
     return tuple(flag for flag in flags if flag.name not in left_out)
 
 
-def _read(word: str, following: Sequence[str]) -> tuple[list[Flag], int]:
+def _read(word: str, following: Sequence[str], more: Mapping[str, str]) -> tuple[list[Flag], int]:
     """The options in one word, and how many words they take."""
     if word.startswith("--"):
-        return _read_long(word, following)
+        return _read_long(word, following, more)
     return _read_letters(word, following)
 
 
-def _read_long(word: str, following: Sequence[str]) -> tuple[list[Flag], int]:
+def _read_long(word: str, following: Sequence[str], more: Mapping[str, str]) -> tuple[list[Flag], int]:
     given, equals, value = word[2:].partition("=")
-    name = full_name(given)
+    name = given if given in more else full_name(given)
     if equals:
         return [Flag(name, value, (word,))], 1
-    if KINDS.get(name) == REQUIRED and following:
+    if more.get(name, KINDS.get(name)) == REQUIRED and following:
         return [Flag(name, following[0], (word, following[0]))], 2
     return [Flag(name, None, (word,))], 1
 

@@ -84,8 +84,6 @@ _NODE_WORDS = {
 _NODE_STATES = frozenset({"ALLOCATED", "DOWN", "ERROR", "FUTURE", "IDLE", "INVALID", "MIXED", "UNKNOWN"})
 _SUFFIXED = re.compile(r"(.*?)([*~#!%$@^-]*)")
 
-# Of these a time of end is only foretold (slurm.h, IS_JOB_FINISHED).
-NOT_ENDED = frozenset({"PENDING", "RUNNING", "SUSPENDED"})
 _NOTHING = frozenset({"none", "n/a", "(null)"})
 
 # Of these a time of end, and how it ended, is only foretold (slurm.h, IS_JOB_FINISHED).

@@ -6,14 +6,20 @@ from typing import Any
 from hedgerow_operator.core.slurm.hostlist import expand
 
 
+# No number of Slurm has more than 64 bits.
+_LARGEST = 2**64
+
+
 def number(value: Any) -> float | None:
     """A number; None when null, not set, infinite, or something else. Later versions write {set, infinite, number}."""
     if isinstance(value, Mapping):
         told = value.get("set", True) is True and value.get("infinite", False) is not True
         return number(value.get("number")) if told else None
     if isinstance(value, str):
-        return float(value) if value.isdecimal() else None
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+        return number(int(value)) if value.isdecimal() and len(value) <= 20 else None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LARGEST:
+        return None
+    return float(value)
 
 
 def whole(value: Any) -> int:
@@ -31,13 +37,20 @@ def text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
+def complaints(document: Any) -> str:
+    """What an answer says went wrong; an answer with complaints says nothing else, whatever lists are in it.
+
+    (squeue 22.05 prints an empty list of jobs and ends well when its controller is away.)
+    """
+    if not isinstance(document, Mapping):
+        return "the answer is no JSON object"
+    entries = [entry for entry in items(document.get("errors")) if isinstance(entry, Mapping)]
+    told = [text(entry.get("error")) or text(entry.get("description")) for entry in entries]
+    return "; ".join(part or "an error without a name" for part in told)
+
+
 def items(value: Any) -> list[Any]:
     """What is in a list; nothing when it is none."""
-    return value if isinstance(value, list) else []
-
-
-def entries(value: Any) -> list[Any]:
-    """A list; empty when it is null or something else."""
     return value if isinstance(value, list) else []
 
 

@@ -127,7 +127,7 @@ def test_where_the_exporter_counts_xids_each_one_counts() -> None:
     assert [(one.code, one.count) for one in report.events] == [(94, 3)]
 
 
-def test_a_gpu_that_is_told_of_no_more_is_lost_but_not_at_once() -> None:
+def test_t08_a_gpu_that_is_told_of_no_more_is_lost_but_not_at_once() -> None:
     scrapes = Scrapes()
     scrapes.take(text(8), after=4)
     states = []
@@ -167,3 +167,11 @@ def test_a_gpu_of_which_every_value_is_blank_is_not_measured() -> None:
 def test_the_driver_is_named_and_its_version_is_told() -> None:
     driver = Scrapes().take(text(1)).driver
     assert (driver.source, driver.version) == ("dcgm-exporter", "550.54.15")
+
+
+def test_reports_are_newer_and_newer_also_when_all_that_was_remembered_is_lost() -> None:
+    first_one, later = Scrapes(), Scrapes()
+    numbers = [first_one.take(text(1, at=at)).seq for at in range(3)]
+    later.now = first_one.now
+    numbers.append(later.take(text(1)).seq)
+    assert numbers == sorted(set(numbers))

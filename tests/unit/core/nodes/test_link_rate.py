@@ -87,3 +87,10 @@ def test_the_rate_of_two_reports(before: float, now: float, seconds: float, rate
 def test_a_gpu_without_links_has_no_rate() -> None:
     assert link_rate(gpu(0), gpu(0), 2.0) == {}
     assert link_rate(None, gpu(0), 2.0) == {}
+
+
+def test_a_rate_that_is_told_needs_no_counters() -> None:
+    told = {"nvlink_transmitted_bytes_per_second": 3e9, "nvlink_received_bytes_per_second": 1e9}
+    assert link_rate(None, gpu(0, values=told), 0.0) == {LINK: 4000.0}
+    one_way = gpu(0, values={"nvlink_transmitted_bytes_per_second": 3e9})
+    assert link_rate(None, one_way, 0.0) == {}

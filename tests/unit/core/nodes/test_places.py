@@ -4,12 +4,11 @@ its pod."""
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import pytest
 
 from hedgerow import wire
-from hedgerow.wire_agent import AgentReport, GpuContainer, GpuProcess
+from hedgerow.wire_agent import AgentReport, GpuContainer, GpuProcess, MigInstance
 from hedgerow_operator.core.nodes.on_gpus import RanksOnGPUs
 from hedgerow_operator.core.nodes.places import GPUPlace, places_in
 from tests.unit.core.builders import UID, make_rank, make_report
@@ -34,10 +33,14 @@ def given(*pods: list[str]) -> AgentReport:
     return dataclasses.replace(report(), gpus=gpus)
 
 
-def worker(index: int, ranks: int, **fields: Any) -> wire.Report:
-    """The launcher of a worker with so many ranks."""
-    made = [dataclasses.replace(make_rank(index * ranks + local), local_rank=local) for local in range(ranks)]
-    return make_report(*made, worker=index, workers=2, **fields)
+def worker(index: int, ranks: int, devices: str | None = None) -> wire.Report:
+    """The launcher of a worker with so many ranks, each of which sees these devices."""
+    made = [make_rank(index * ranks + local) for local in range(ranks)]
+    told = [dataclasses.replace(rank, local_rank=local, devices=devices) for local, rank in enumerate(made)]
+    return make_report(*told, worker=index, workers=2)
+
+
+MINE = ["demo-1-0-abcde"]
 
 
 def known(pid: int, rank: int, job: str = UID) -> GpuProcess:
@@ -61,6 +64,15 @@ JOINS: dict[str, tuple[AgentReport, list[wire.Report], dict[int, int]]] = {
         given(["demo-1-1-x7k2p"], ["demo-1-0-abcde"], ["demo-1-1-x7k2p"], ["demo-1-0-abcde"]),
         [worker(0, 2), worker(1, 2)], {0: 1, 1: 3, 2: 0, 3: 2}),
     "all ranks of a pod are on its only GPU": (given(["demo-1-0-abcde"]), [worker(0, 2)], {0: 0, 1: 0}),
+    "by the pod that an instance of the GPU was given to": (
+        dataclasses.replace(report(), gpus=[gpu(0), gpu(1, instances=[
+            MigInstance(0, 3, containers=[GpuContainer("ml", "demo-1-0-abcde")])])]), [worker(0, 1)], {0: 1}),
+    "to the one GPU of its pod that it sees": (given([], MINE, MINE), [worker(0, 1, "1")], {0: 2}),
+    "in the order in which it sees them": (given(MINE, MINE, MINE), [worker(0, 2, "2,0")], {0: 2, 1: 0}),
+    "by the UUID that it sees, whatever pods are told of": (given([], []), [worker(0, 1, "GPU-1")], {0: 1}),
+    "not where it sees none": (given(MINE), [worker(0, 1, "")], {}),
+    "not where it sees what its pod was not given": (given(MINE), [worker(0, 1, "1")], {}),
+    "not where a UUID could be several": (given(MINE, MINE), [worker(0, 1, "GPU-")], {}),
     "not where a pod has neither one GPU nor one for each rank": (
         given(["demo-1-0-abcde"], ["demo-1-0-abcde"], ["demo-1-0-abcde"]), [worker(0, 2)], {}),
     "not by a pod of another job, worker or placement": (

@@ -109,6 +109,8 @@ class RESTDriver:
 
     async def _listing(self, what: str) -> Answer:
         answer = await self._ask("GET", (await self._speak()).path(what))
+        if answer.troubles:
+            raise self._unreachable(answer)
         if not isinstance(answer.body.get(what), list):
             # None listed is not the same as no list.
             raise Unreachable(f"{self._connection.url} answers without a list of {what}")

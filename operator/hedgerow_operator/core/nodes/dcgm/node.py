@@ -20,7 +20,6 @@ class ExporterNode:
         self._process = ""
         self._before: float | None = None
         self._recalled: Mapping[int, tuple[int, float]] = {}
-        self._seq = 0
 
     def recall(self, xids: Mapping[int, tuple[int, float]]) -> None:
         """What was known before this operator began. xids: index of a GPU -> the Xid it showed, and since when."""
@@ -42,7 +41,6 @@ class ExporterNode:
         self._recalled = {}
         self._miss(found.gpus, now)
         self._before = now
-        self._seq += 1
         return self._report(found.driver, now, wall)
 
     def _miss(self, told: Iterable[int], now: float) -> None:
@@ -59,7 +57,8 @@ class ExporterNode:
             node=self._node,
             boot="",
             agent=self._process,
-            seq=self._seq,
+            # Whoever remembers nothing of an exporter that was away for a moment must not number from 1 again.
+            seq=int(now * 1000),
             sent_monotonic=now,
             sent_wall=wall,
             health=worst([report.health for report in reports]),

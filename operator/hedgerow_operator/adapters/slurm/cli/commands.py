@@ -1,0 +1,104 @@
+"""Runs one command: without a shell, bounded in time and output, and never left behind."""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from shutil import which
+
+from msgspec import Struct
+
+from hedgerow_operator.reconcile.ports import Unreachable
+
+# Slurm's own patience is MessageTimeout, 10 s by default. A driver's call takes a minute at most; some ask thrice.
+SECONDS = 19.0
+# Nobody knows what became of a submission that was cut short, so it is given all of the minute.
+SUBMISSION_SECONDS = 55.0
+MOST_OUTPUT = 32 * 1024 * 1024
+_CHUNK = 1 << 16
+_PACKAGES = "install Slurm's client commands (Debian: slurm-client) or put their folder on PATH"
+
+
+class Done(Struct, frozen=True):
+    """How a command ended."""
+
+    code: int
+    output: bytes
+    errors: str
+
+    @property
+    def text(self) -> str:
+        """What it printed, bytes that are no UTF-8 replaced."""
+        return self.output.decode(errors="replace")
+
+
+class TooMuch(Unreachable):
+    """It printed more than was allowed."""
+
+
+async def run(
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    stdin: bytes = b"",
+    directory: str = "/",
+    seconds: float = SECONDS,
+    most_output: int = MOST_OUTPUT,
+) -> Done:
+    """Run it to its end. Raises Unreachable when it is missing, or has not ended after ``seconds``; TooMuch."""
+    program = which(words[0], path=environment.get("PATH"))
+    if program is None:
+        raise Unreachable(f"there is no command {words[0]} on this machine: {_PACKAGES}")
+    try:
+        process = await asyncio.create_subprocess_exec(
+            program,
+            *words[1:],
+            env=environment,
+            cwd=directory,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise Unreachable(f"{words[0]} cannot be run: {error}") from None
+    try:
+        async with asyncio.timeout(seconds):
+            _, output, errors = await asyncio.gather(
+                _feed(process, stdin),
+                _read(process.stdout, most_output),
+                _read(process.stderr, most_output),
+            )
+            return Done(await process.wait(), output, errors.decode(errors="replace"))
+    except TimeoutError:
+        raise Unreachable(f"{words[0]} had not ended after {seconds:.0f} s") from None
+    finally:
+        await _end(process)
+
+
+async def _feed(process: asyncio.subprocess.Process, stdin: bytes) -> None:
+    assert process.stdin is not None
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        process.stdin.write(stdin)
+        await process.stdin.drain()
+    process.stdin.close()
+
+
+async def _read(stream: asyncio.StreamReader | None, most: int) -> bytes:
+    assert stream is not None
+    parts, size = [], 0
+    while chunk := await stream.read(_CHUNK):
+        size += len(chunk)
+        if size > most:
+            raise TooMuch(f"a command of Slurm printed more than {most} bytes")
+        parts.append(chunk)
+    return b"".join(parts)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Nothing of it stays, also when we are cancelled."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await asyncio.shield(process.wait())

@@ -1,0 +1,124 @@
+"""What ``hedgerow sbatch`` submits in place of a user's script, and what follows on it. Pure."""
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hedgerow_operator.core.slurm.sbatch_lines import flags_in, header_lines
+from hedgerow_operator.core.slurm.sbatch_options import Flag, value_of, without, words_of
+from hedgerow_operator.core.slurm.times import duration_seconds
+
+# The time that ranks get to save before the time limit, beyond their grace: Slurm looks every 30 s, and may signal a
+# minute early (sbatch(1), --signal).
+SIGNAL_SECONDS = 60
+_LEAST_SIGNAL_SECONDS = 10
+# Variables that say the same as an option, where their names differ (sbatch(1), INPUT ENVIRONMENT VARIABLES).
+_VARIABLES = {"array": "SBATCH_ARRAY_INX", "time": "SBATCH_TIMELIMIT", "verbose": "SBATCH_DEBUG"}
+# They change what sbatch prints or waits for, or are about one job of the chain only.
+_OF_ONE = ("dependency", "begin", "hold", "wait", "parsable", "quiet", "test-only", "verbose", "array", "wrap",
+           "kill-on-invalid-dep")  # fmt: skip
+_NOT_SHARED = "hedgerow: {} is not on this node; name a folder of a shared file system with --state-dir"
+_NO_PYTHON = "hedgerow: {} is not on this node: the script runs unwatched; install Hedgerow where all nodes see it"
+# Options with which sbatch only prints.
+PRINTING = ("help", "usage", "version", "test-only")
+
+
+class SbatchPlan(Struct, frozen=True, kw_only=True):
+    """What was asked for, kept for the batch jobs that follow. name: of the script. flags: words of the command line.
+    variables: SBATCH_*. arguments: of the script. directory: where it was given. spec: parts of a TrainingJob's spec.
+    added: words that Hedgerow has added to the flags. own_signal: --signal is among them.
+    """
+
+    name: str
+    flags: tuple[str, ...] = ()
+    variables: dict[str, str] = {}
+    arguments: tuple[str, ...] = ()
+    directory: str = "/"
+    spec: dict[str, object] = {}
+    added: tuple[str, ...] = ()
+    successor: bool = True
+    own_signal: bool = True
+
+
+def given(name: str, flags: Iterable[Flag], script: str, variables: Mapping[str, str]) -> str | None:
+    """The value of an option of sbatch: from the command line, else its variable, else the script; None: in none."""
+    value = value_of(flags, name)
+    if value is None:
+        value = variables.get(variable_of(name))
+    return value_of(flags_in(script), name) if value is None else value
+
+
+def variable_of(name: str) -> str:
+    """The variable by which sbatch can be told an option too."""
+    return _VARIABLES.get(name, f"SBATCH_{name.upper().replace('-', '_')}")
+
+
+def with_added_flags(plan: SbatchPlan, flags: Sequence[Flag], script: str, grace_seconds: int, key: str) -> SbatchPlan:
+    """The plan with the words that sbatch is given beside the user's own."""
+
+    def free(name: str) -> bool:
+        return given(name, flags, script, plan.variables) is None
+
+    added = [f"--job-name={plan.name}"] if free("job-name") else []
+    added += [f"--comment=hedgerow sbatch {key}"] if free("comment") else []
+    added += ["--no-requeue"] if free("requeue") and free("no-requeue") else []
+    own_signal = free("signal")
+    if own_signal:
+        limit = duration_seconds(given("time", flags, script, plan.variables) or "")
+        added.append(f"--signal=B:USR1@{signal_seconds(limit, grace_seconds)}")
+    return replace(plan, added=tuple(added), own_signal=own_signal)
+
+
+def signal_seconds(limit_seconds: float | None, grace_seconds: int) -> int:
+    """How long before the time limit the supervisor is told; never more than half of it."""
+    wanted = SIGNAL_SECONDS + grace_seconds
+    return wanted if limit_seconds is None else max(_LEAST_SIGNAL_SECONDS, min(wanted, int(limit_seconds / 2)))
+
+
+def successor_flags(plan: SbatchPlan, flags: Sequence[Flag], script: str, after: str, task: str) -> list[str]:
+    """Words for the batch job that follows on ``after``: all that was given, in the order in which it counts.
+
+    task: number of the task of an array; "" outside of one.
+    """
+    in_script = [flag for flag in flags_in(script) if variable_of(flag.name) not in plan.variables]
+    words = [*words_of(without((*in_script, *flags), _OF_ONE)), *plan.added]
+    words += [f"--dependency=afternotok:{after}", "--kill-on-invalid-dep=yes"]
+    words += [f"--array={task}"] if task else []
+    # What the one before has printed must not be lost where both write to one file.
+    appends = given("open-mode", flags, script, plan.variables) is None
+    return words + (["--open-mode=append"] if appends else [])
+
+
+def wrapper(script: str, python: Sequence[str], folder: str, header: bool = True) -> str:
+    """The batch script that is submitted: the user's ``#SBATCH`` lines, and the supervisor of the user's script."""
+    lines = header_lines(script) if header else []
+    run = shlex.join([*python, "supervise", folder])
+    return "\n".join(
+        [
+            "#!/bin/sh",
+            "# Written by hedgerow sbatch: runs the script that was submitted, and looks after what its sruns start.",
+            *lines,
+            f"if [ ! -d {shlex.quote(folder)} ]; then",
+            f"  echo {shlex.quote(_NOT_SHARED.format(folder))} >&2",
+            "  exit 1",
+            "fi",
+            f"if [ ! -x {shlex.quote(python[0])} ]; then",
+            f"  echo {shlex.quote(_NO_PYTHON.format(python[0]))} >&2",
+            f'  exec {shlex.quote(folder + "/script")} "$@"',
+            "fi",
+            f'exec {run} "$@"',
+            "",
+        ]
+    )
+
+
+def is_script(script: str) -> bool:
+    """Whether sbatch takes it: else it is left for sbatch to refuse in its own words."""
+    return script.startswith("#!") and "\r\n" not in script and "\0" not in script
+
+
+def of_wrap(command: str) -> str:
+    """The script that sbatch makes of --wrap."""
+    return f"#!/bin/sh\n# This script was created by sbatch --wrap.\n\n{command}\n"

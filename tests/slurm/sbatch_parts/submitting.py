@@ -1,0 +1,102 @@
+"""What the tests of hedgerow sbatch do: write a script, submit it, wait, look at what became of it."""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from tests.slurm.testbed.testbed import Testbed
+
+HEDGEROW = str(Path(sys.executable).with_name("hedgerow"))
+TRAIN = Path(__file__).with_name("train.py")
+STARTER = Path(__file__).parents[2] / "launcher" / "ranks_starter.py"
+QUICK = """\
+health: {reportTimeoutSeconds: 10, stall: {minSeconds: 3}}
+recovery: {graceSeconds: 2, fenceSeconds: 10, backoff: {initialSeconds: 0}}
+"""
+
+
+class Case:
+    """One script in a folder of its own."""
+
+    def __init__(self, slurm: Testbed, name: str, script: str, environment: Mapping[str, str] | None = None) -> None:
+        self.slurm = slurm
+        self.folder = slurm.jobs / name
+        self.folder.mkdir()
+        (self.folder / "quick.yaml").write_text(QUICK)
+        torchrun = self.folder / "torchrun"
+        torchrun.write_text(f'#!/bin/sh\nexec python3 {STARTER} "$@"\n')
+        torchrun.chmod(0o755)
+        self.script = self.folder / "job.sh"
+        self.script.write_text(script.format(train=TRAIN, folder=self.folder))
+        self.state = self.folder / "state"
+        self.environment = {"HEDGEROW_STATE": str(self.state), **(environment or {})}
+        self.job_id = ""
+
+    def submit(self, *options: str, command: Sequence[str] = (HEDGEROW, "sbatch", "--job-spec=quick.yaml")) -> str:
+        """What is printed."""
+        words = [*command, f"--checkpoint-dir={self.folder}/checkpoints"] if command[0] == HEDGEROW else [*command]
+        said = self.slurm.run([*words, *options, str(self.script)], cwd=self.folder, environment=self.environment)
+        self.job_id = said.split()[-1]
+        return said
+
+    def state_of(self, job_id: str) -> str:
+        """As squeue names it; "" once it is forgotten."""
+        return self.slurm.run(["squeue", "--noheader", "--states=all", f"--jobs={job_id}", "--format=%T"], check=False)
+
+    @property
+    def jobs(self) -> list[str]:
+        """The batch jobs of this script, as far as they still exist."""
+        said = self.slurm.run(["squeue", "--noheader", "--format=%i %Z"])
+        return [line.split()[0] for line in said.splitlines() if line.split()[-1] == str(self.folder)]
+
+    def wait(self, seconds: float = 90) -> None:
+        """Until no batch job of it is left."""
+        self.until(lambda: not self.jobs, seconds)
+
+    def until(self, holds: Callable[[], object], seconds: float = 60) -> None:
+        """Fails with what was printed when it takes longer."""
+        deadline = time.monotonic() + seconds
+        while not holds():
+            assert time.monotonic() < deadline, f"not within {seconds} s; the output:\n{self.output}\n{self.news}"
+            time.sleep(0.2)
+
+    @property
+    def output(self) -> str:
+        """Of all batch jobs, in their order."""
+        files = sorted(self.folder.glob("slurm-*.out"), key=lambda path: path.stat().st_mtime)
+        return "".join(path.read_text() for path in files)
+
+    @property
+    def news(self) -> str:
+        """What the supervisors have written down."""
+        return "".join(path.read_text() for path in sorted(self.state.glob("2*/**/hedgerow.log")))
+
+    def lines(self, name: str) -> list[list[str]]:
+        """Of a file that the ranks write."""
+        path = self.folder / name
+        return [line.split() for line in path.read_text().splitlines()] if path.exists() else []
+
+    def lives(self, attempt: int) -> set[int]:
+        """The ranks that have lived in an attempt."""
+        return {int(rank) for number, rank, *_ in self.lines("lives") if int(number) == attempt}
+
+    @property
+    def ended(self) -> set[int]:
+        """The ranks that have come to their last step."""
+        return {int(rank) for (rank,) in self.lines("ended")}
+
+    @property
+    def alive(self) -> int:
+        """Ranks that really run now."""
+        pids = [pid for job_id in self.jobs for pid in self.slurm.processes_of(SLURM_JOB_ID=job_id)]
+        return sum("train.py" in _command(pid) and "srun" not in _command(pid) for pid in pids)
+
+
+def _command(pid: int) -> str:
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
+    except OSError:
+        return ""
+    return " ".join(words) if os.path.basename(words[0]).startswith("python") and "run" not in words else ""
