@@ -1,8 +1,8 @@
 """The default policy beside the fixed and the cutover policy, on requests whose regimes shift.
 
-Seeded generators in the shape of GPUHedge's traces (three providers; quick or cold), each with another trouble that comes
-and goes. In every one the adaptive policy is held against the better of the two others, for p95 and for cost; the
-intervals are bootstrapped over seeds. Run: python benchmarks/hedging.py [--quick] [--rounds ROUNDS.jsonl]
+Seeded generators in the shape of GPUHedge's traces (three providers; quick or cold), each with another trouble that
+comes and goes. In every one the adaptive policy is held against the better of the two others, for p95 and for cost;
+the intervals are bootstrapped over seeds. Run: python benchmarks/hedging.py [--quick] [--rounds ROUNDS.jsonl]
 """
 
 import argparse
@@ -76,7 +76,7 @@ REGIMES: tuple[Regime, ...] = (
 
 def rounds(regime: Regime, seed: int) -> Iterator[Round]:
     """One course of events."""
-    chance = random.Random(seed)  # noqa: S311 (no secret)
+    chance = random.Random(seed)
     now = 0.0
     for number in range(1, ROUNDS + 1):
         weather = regime(number)
@@ -157,7 +157,7 @@ def ratio(values: dict[str, list[float]], chosen: list[int]) -> float:
 
 def interval(values: dict[str, list[float]]) -> tuple[float, float]:
     """The middle 95 % of the ratio when seeds are drawn again."""
-    chance = random.Random(0)  # noqa: S311 (no secret)
+    chance = random.Random(0)
     count = len(values["adaptive"])
     drawn = sorted(ratio(values, chance.choices(range(count), k=count)) for _ in range(BOOTSTRAPS))
     return drawn[round(0.025 * BOOTSTRAPS)], drawn[round(0.975 * BOOTSTRAPS) - 1]

@@ -1,8 +1,8 @@
 """The default policy: each provider is given the time that it usually needs when it is well, and no more.
 
-An attempt whose worker has not begun by then gets a second beside it, at once where the first will most likely be cold;
-the first keeps its place in the queue, which costs nothing, until another one's worker has begun. What one attempt shows
-is the signal for the next: a backup that does not begin in its own time is backed up too.
+An attempt whose worker has not begun by then gets a second beside it, at once where the first will most likely be
+cold; the first keeps its place in the queue, which costs nothing, until another one's worker has begun. What one
+attempt shows is the signal for the next: a backup that does not begin in its own time is backed up too.
 """
 
 from msgspec import Struct
@@ -68,7 +68,7 @@ class Adaptive(Struct, frozen=True):
         return provider.pace.answer_seconds * _LATER_MARGIN
 
     def _is_given_up(self, attempt: AttemptSeen, situation: Situation) -> bool:
-        """Queued too long while another has begun, or two others are there; or not begun when the first begins in time."""
+        """Queued too long while another has begun or two are there, or not begun when the first begins in time."""
         others = [other for other in situation.live if other is not attempt]
         provider = situation.provider(attempt.provider)
         if not others or attempt.started_at is not None or not provider.shows_start:

@@ -68,16 +68,21 @@ class Quantiles:
 
 
 def _quick_of(sketch: DDSketch) -> Quick | None:
-    base = sketch.get_quantile_value(_QUICK_SHARE)
-    if base is None:
+    if not sketch.count:
         return None
-    limit = base * _QUICK_FACTOR
-    return Quick(sketch.get_quantile_value(_share_below(sketch, limit) * _UPPER), limit)
+    limit = _at(sketch, _QUICK_SHARE) * _QUICK_FACTOR
+    return Quick(_at(sketch, _share_below(sketch, limit) * _UPPER), limit)
 
 
 def _share_below(sketch: DDSketch, limit: float) -> float:
     low, high = 0.0, 1.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if sketch.get_quantile_value(middle) <= limit else (low, middle)
+        low, high = (middle, high) if _at(sketch, middle) <= limit else (low, middle)
     return low
+
+
+def _at(sketch: DDSketch, share: float) -> float:
+    value = sketch.get_quantile_value(share)
+    assert value is not None  # it has values
+    return float(value)

@@ -58,8 +58,8 @@ class Pace(Struct, frozen=True, kw_only=True):
 
 
 class ProviderSeen(Struct, frozen=True, kw_only=True):
-    """One provider of the endpoint. shows_start: whether anybody tells when a worker begins, the provider or our code in
-    it. free_in_queue: a queued attempt that is cancelled costs nothing. open: it may be used (breaker, limits, budget).
+    """One provider of the endpoint. shows_start: whether anybody tells when a worker begins, the provider or our code
+    in it. free_in_queue: a queued attempt that is cancelled costs nothing. open: it may be used (breaker, limits).
     """
 
     name: str

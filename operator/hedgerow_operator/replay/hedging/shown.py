@@ -11,7 +11,7 @@ MISS_SECONDS = 60.0
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """Nearest rank, as GPUHedge counts: the sorted values at round(share · (n − 1))."""
+    """Nearest rank, as GPUHedge counts: the sorted values at round(share · (n - 1))."""
     return sorted(values)[round(share * (len(values) - 1))]
 
 
@@ -66,9 +66,10 @@ def _round(one: Decided) -> dict[str, Any]:
 
 def _line(shown: dict[str, Any]) -> str:
     attempts = ", ".join(
-        f"{one['provider']} {one['startSeconds']:.1f}–{_seconds(one['stopSeconds'])}" for one in shown["attempts"]
+        f"{one['provider']} {one['startSeconds']:.1f} to {_seconds(one['stopSeconds'])}" for one in shown["attempts"]
     )
-    return f"  round {shown['round']}: {_seconds(shown['latencySeconds'])} by {shown['winner'] or 'nobody'} ({attempts})"
+    answered = f"{_seconds(shown['latencySeconds'])} by {shown['winner'] or 'nobody'}"
+    return f"  round {shown['round']}: {answered} ({attempts})"
 
 
 def _finite(seconds: float) -> float | None:

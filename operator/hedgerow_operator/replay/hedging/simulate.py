@@ -56,7 +56,11 @@ def simulate(
         seen = tuple(_seen(run, courses[run.provider], market, now) for run in runs)
         decision = policy.decide(
             Situation(
-                now=now, providers=providers, attempts=seen, max_live=market.max_live, may_hedge=load.allows() or not runs
+                now=now,
+                providers=providers,
+                attempts=seen,
+                max_live=market.max_live,
+                may_hedge=load.allows() or not runs,
             )
         )
         if decision.launch or decision.cancel:
@@ -103,7 +107,8 @@ def _seen(run: Run, course: Course, market: Market, now: float) -> AttemptSeen:
 
 
 def _done(runs: list[Run], decision: Decision, now: float) -> list[Run]:
-    kept = [replace(run, given_up_at=min(run.given_up_at, now)) if run.provider in decision.cancel else run for run in runs]
+    stopped = decision.cancel
+    kept = [replace(run, given_up_at=min(run.given_up_at, now)) if run.provider in stopped else run for run in runs]
     return kept + [Run(provider=name, launched_at=now) for name in decision.launch]
 
 
