@@ -34,7 +34,8 @@ class Call(Struct, frozen=True, kw_only=True):
     """One request as a provider is to be given it, already in its own shape.
 
     path: below its endpoint, empty where it takes jobs. body: whole, or what a Job's input is. stream: the client reads
-    as it comes. deadline: seconds from now. headers: what is passed on, never the client's credentials.
+    as it comes. deadline: seconds from now. headers: what is passed on, never the client's credentials. upload: what
+    follows on ``body``, too much to be kept; such a call is made once, and only of a provider that ``can_stream``.
     """
 
     method: str = "POST"
@@ -42,6 +43,7 @@ class Call(Struct, frozen=True, kw_only=True):
     body: bytes = b""
     headers: Mapping[str, str] = {}
     stream: bool = False
+    upload: AsyncIterator[bytes] | None = None
     deadline: float | None = None
 
 
