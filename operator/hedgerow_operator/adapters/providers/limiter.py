@@ -1,0 +1,74 @@
+"""Keeps us within a provider's documented limits: so many calls in a window, so many at a time, pauses it asks for."""
+
+import asyncio
+import math
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from hedgerow_operator.adapters.providers.contract import ProviderError
+
+
+class Window:
+    """At most ``count`` starts within any ``seconds``. Turns are given in order, each its own time."""
+
+    def __init__(self, count: int, seconds: float) -> None:
+        self._starts: deque[float] = deque(maxlen=count)
+        self._seconds = seconds
+        self._held_until = -math.inf
+
+    def next_at(self, now: float) -> float:
+        """When one more may start."""
+        full = len(self._starts) == self._starts.maxlen
+        earliest = self._starts[0] + self._seconds if full else -math.inf
+        newest = self._starts[-1] if self._starts else -math.inf
+        return max(now, earliest, newest, self._held_until)
+
+    def take(self, now: float) -> float:
+        """One more turn; the time at which it begins."""
+        at = self.next_at(now)
+        self._starts.append(at)
+        return at
+
+    def hold(self, until: float) -> None:
+        """Nothing more starts before then: the provider has asked for a pause."""
+        self._held_until = max(self._held_until, until)
+
+
+class Limiter:
+    """One kind of call to one provider. No window: only pauses count. concurrent: None: any number."""
+
+    def __init__(
+        self, count: int | None = None, seconds: float = 10.0, concurrent: int | None = None, scale: float = 1.0
+    ) -> None:
+        # Without a limit the window is so short that it never keeps anybody.
+        self._window = Window(count, seconds * scale) if count is not None else Window(1, 0.0)
+        self._places = asyncio.Semaphore(concurrent) if concurrent is not None else None
+        self._scale = scale
+
+    @asynccontextmanager
+    async def turn(self, longest: float = math.inf) -> AsyncIterator[None]:
+        """Waits for one; raises ProviderError when that would take longer than ``longest`` seconds."""
+        now = asyncio.get_running_loop().time()
+        wait = self._window.next_at(now) - now
+        if wait > longest * self._scale or (longest < math.inf and self._places is not None and self._places.locked()):
+            raise ProviderError(
+                "its rate limit is used up for now", safe_to_retry=True, retry_after=max(wait / self._scale, 0.1)
+            )
+        if self._places is None:
+            await self._wait()
+            yield
+            return
+        async with self._places:
+            await self._wait()
+            yield
+
+    def hold(self, seconds: float) -> None:
+        """Start nothing more for so long."""
+        self._window.hold(asyncio.get_running_loop().time() + seconds * self._scale)
+
+    async def _wait(self) -> None:
+        now = asyncio.get_running_loop().time()
+        at = self._window.take(now)
+        if at > now:
+            await asyncio.sleep(at - now)

@@ -1,0 +1,104 @@
+"""Servers that are asked as the client asks us: OpenAI's protocol and plain HTTP, with answers as they come."""
+
+from collections.abc import AsyncGenerator, Mapping
+from uuid import uuid4
+
+from hedgerow_operator.adapters.providers.channels import ChannelAttempt
+from hedgerow_operator.adapters.providers.connection import Connection
+from hedgerow_operator.adapters.providers.contract import Call, Health, ProviderError, Update
+from hedgerow_operator.adapters.providers.exchange import answered, asked, exchange
+from hedgerow_operator.adapters.providers.limiter import Limiter
+from hedgerow_operator.adapters.providers.setup import Setup
+from hedgerow_operator.adapters.providers.troubles import Trouble
+from hedgerow_operator.core.hedging.receipts import Evidence, Receipt, Scope
+
+# A request that cannot begin soon is better made elsewhere.
+LONGEST_WAIT = 1.0
+_HEALTH_SECONDS = 5.0
+
+
+class PassThrough:
+    """See Provider. url: what ``Call.path`` is put behind. A Secret's apiKey is sent as a bearer token, unless
+    ``headers`` say how instead.
+    """
+
+    shows_start = False
+    free_in_queue = False
+    can_stream = True
+
+    def __init__(
+        self,
+        setup: Setup,
+        url: str,
+        *,
+        health_path: str = "/health",
+        headers: Mapping[str, str] | None = None,
+        limiter: Limiter | None = None,
+    ) -> None:
+        self.name, self._setup = setup.name, setup
+        self.usd_per_second, self.idle_billed_seconds = setup.usd_per_second, setup.idle_billed_seconds
+        self._url, self._health_path = url.rstrip("/"), health_path
+        self._connection = Connection(setup, bearer(setup) if headers is None else headers)
+        limits = setup.limits
+        self._limiter = limiter or Limiter(limits.per_ten_seconds, concurrent=limits.concurrent, scale=setup.scale)
+
+    async def submit(self, call: Call) -> ChannelAttempt:
+        """See Provider."""
+        return ChannelAttempt(self._setup, f"request-{uuid4().hex}", self._talk(call))
+
+    async def recover(self, job_id: str) -> Receipt:
+        """Its connection ended with the gateway that had it."""
+        return orphaned(self._setup, job_id)
+
+    async def health(self) -> Health:
+        """See Provider."""
+        return await asked_health(self._connection, self.name, self._url + self._health_path)
+
+    async def set_warm(self, workers: int) -> bool:
+        """There is no such knob."""
+        return False
+
+    async def close(self) -> None:
+        """See Provider."""
+        await self._connection.close()
+
+    async def _talk(self, call: Call) -> AsyncGenerator[Update, None]:
+        one = asked(call, self.name, joined(self._url, call.path), self._setup.scale)
+        async with self._limiter.turn(LONGEST_WAIT):
+            async for update in exchange(self._connection, one, answered):
+                if isinstance(update.error, Trouble) and update.error.status == 429:
+                    self._limiter.hold(update.error.retry_after or 1.0)
+                yield update
+
+
+def bearer(setup: Setup, key: str = "apiKey") -> dict[str, str]:
+    """The header that shows who we are; none where the Secret has no such key."""
+    return {"Authorization": f"Bearer {setup.secrets[key]}"} if setup.secrets.get(key) else {}
+
+
+def joined(url: str, path: str) -> str:
+    """A path below an address."""
+    return f"{url}/{path.lstrip('/')}" if path.strip("/") else url
+
+
+async def asked_health(connection: Connection, name: str, url: str) -> Health:
+    """By a GET that starts no work: an answer of any kind below 500 says that it is there."""
+    try:
+        await connection.ask(f"the health of {name}", "GET", url, seconds=_HEALTH_SECONDS)
+    except ProviderError as error:
+        # Many servers have no such path; but then they do answer.
+        there = isinstance(error, Trouble) and 0 < error.status < 500 and error.status not in (401, 402, 403)
+        return Health(ok=there, sentence="" if there else str(error))
+    return Health(ok=True)
+
+
+def orphaned(setup: Setup, job_id: str) -> Receipt:
+    """The receipt of a request that went down with the process that had its connection."""
+    return Receipt(
+        provider=setup.name,
+        job_id=job_id,
+        evidence=Evidence.CHANNEL_CLOSED,
+        scope=Scope.REQUEST,
+        leaked=not setup.stops_on_disconnect,
+        note="its connection ended with the gateway that had made it",
+    )

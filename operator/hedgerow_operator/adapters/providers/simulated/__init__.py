@@ -1,0 +1,1 @@
+"""A provider without GPUs: takes as long as a seed or recorded rounds say, and misbehaves when told to."""
