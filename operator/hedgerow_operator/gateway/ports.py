@@ -31,7 +31,7 @@ class Ending(StrEnum):
 
 
 class Ended(Struct, frozen=True, kw_only=True):
-    """seconds: from its launch to its end, at our clock. execution_seconds, cost: as the provider says; None: it has not."""
+    """seconds: from its launch to its end, by our clock. execution_seconds, cost: where the provider says them."""
 
     ending: Ending
     seconds: float

@@ -57,6 +57,11 @@ class Quantiles:
             self._quick, self._known = _quick_of(self._both()), True
         return self._quick
 
+    def at(self, share: float) -> float | None:
+        """The value that ``share`` of all are at most; None: there are no values."""
+        both = self._both()
+        return _at(both, share) if both.count else None
+
     def _both(self) -> DDSketch:
         both = DDSketch(_ACCURACY)
         for sketch in self._sketches():
