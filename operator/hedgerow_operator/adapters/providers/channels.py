@@ -64,6 +64,11 @@ class ChannelAttempt:
         return bool(done)
 
     @property
+    def over(self) -> bool:
+        """The conversation has ended."""
+        return self._task.done()
+
+    @property
     def was_running(self) -> bool | None:
         """As far as the provider has shown."""
         state = self._seen.state if self._seen is not None else AttemptState.UNKNOWN

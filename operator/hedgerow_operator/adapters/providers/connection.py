@@ -25,10 +25,10 @@ _NEVER_BEGAN = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, ai
 class Connection:
     """headers: sent with every call, credentials among them; redirects are never followed, so they go nowhere else."""
 
-    def __init__(self, setup: Setup, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(self, setup: Setup, headers: Mapping[str, str] | None = None, *, guard: Guard | None = None) -> None:
         self._setup = setup
         self._headers = dict(headers or {})
-        self._guard = Guard(setup.allowed_networks)
+        self._guard = guard or Guard(setup.allowed_networks)
         self._open: aiohttp.ClientSession | None = None
 
     @property

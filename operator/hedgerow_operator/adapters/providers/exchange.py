@@ -61,7 +61,14 @@ Read = Callable[[Reply], Update]
 
 async def exchange(connection: Connection, one: Asked, read: Read) -> AsyncGenerator[Update, None]:
     """The conversation for a ChannelAttempt. read: what a whole answer below 400 means. Raises ProviderError."""
-    response = await opened(connection, one)
+    async for update in heard(connection, one, await opened(connection, one), read):
+        yield update
+
+
+async def heard(
+    connection: Connection, one: Asked, response: aiohttp.ClientResponse, read: Read
+) -> AsyncGenerator[Update, None]:
+    """The rest of an answer that has begun."""
     try:
         pieces = Pieces(connection, one, response)
         if one.stream and response.status < 300:

@@ -6,7 +6,7 @@ from uuid import uuid4
 from hedgerow_operator.adapters.providers.channels import ChannelAttempt
 from hedgerow_operator.adapters.providers.connection import Connection
 from hedgerow_operator.adapters.providers.contract import Call, Health, ProviderError, Update
-from hedgerow_operator.adapters.providers.exchange import answered, asked, exchange
+from hedgerow_operator.adapters.providers.exchange import Asked, answered, asked, exchange
 from hedgerow_operator.adapters.providers.limiter import Limiter
 from hedgerow_operator.adapters.providers.setup import Setup
 from hedgerow_operator.adapters.providers.troubles import Trouble
@@ -65,10 +65,13 @@ class PassThrough:
     async def _talk(self, call: Call) -> AsyncGenerator[Update, None]:
         one = asked(call, self.name, joined(self._url, call.path), self._setup.scale)
         async with self._limiter.turn(LONGEST_WAIT):
-            async for update in exchange(self._connection, one, answered):
+            async for update in self._exchange(one):
                 if isinstance(update.error, Trouble) and update.error.status == 429:
                     self._limiter.hold(update.error.retry_after or 1.0)
                 yield update
+
+    def _exchange(self, one: Asked) -> AsyncGenerator[Update, None]:
+        return exchange(self._connection, one, answered)
 
 
 def bearer(setup: Setup, key: str = "apiKey") -> dict[str, str]:

@@ -1,0 +1,1 @@
+"""Any HTTP API of jobs, as its user has declared it."""

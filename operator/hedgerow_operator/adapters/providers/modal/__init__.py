@@ -1,0 +1,1 @@
+"""Modal: web functions with their chain of redirects, and functions behind our wrapper app."""
