@@ -20,14 +20,14 @@ class Asking:
         self._openai = endpoint.settings.speaks is Speaks.OPENAI
         self._whole_checks, self._stream_checks = endpoint.whole_checks, endpoint.stream_checks
 
-    def ask(self) -> Ask:
-        """What the race is asked to do."""
+    def ask(self, deadline: float | None = None) -> Ask:
+        """What the race is asked to do, until ``deadline`` or that of the request."""
         incoming = self._incoming
         return Ask(
             request_id=incoming.request_id,
             call=self._call,
             accept=self._accept,
-            deadline=incoming.deadline,
+            deadline=incoming.deadline if deadline is None else deadline,
             stream=self._stream,
             idempotent=incoming.idempotent,
             once=incoming.upload is not None,

@@ -101,6 +101,9 @@ async def _body(request: web.BaseRequest, most: int) -> tuple[bytes, AsyncIterat
     content = request.content
     if content.is_eof():
         return content.read_nowait() if content.total_bytes else b"", None
+    if request.headers.get("Expect", "").lower() == "100-continue":
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        request.writer.output_size = 0
     length = request.content_length
     if length is not None and length > most:
         return b"", content.iter_any()

@@ -9,7 +9,7 @@ from hedgerow_operator.gateway.endpoint import Endpoint
 from hedgerow_operator.gateway.incoming import Incoming
 from hedgerow_operator.gateway.passing_on import headers_of
 from hedgerow_operator.gateway.race import Race
-from hedgerow_operator.gateway.reply import Reply
+from hedgerow_operator.gateway.reply import RefusedError, Reply
 from hedgerow_operator.gateway.shaping import body_of, wants_stream
 from hedgerow_operator.gateway.streaming import Streaming
 
@@ -19,6 +19,9 @@ _REPLAYED = {"Idempotent-Replayed": "true"}
 async def proxy(endpoint: Endpoint, request: web.BaseRequest, incoming: Incoming) -> web.StreamResponse:
     """Raises RefusedError and LostError."""
     stream = wants_stream(incoming)
+    if incoming.upload is not None and not any(one.can_stream for one in endpoint.providers.values()):
+        most = endpoint.settings.max_body_bytes
+        raise RefusedError(413, f"the body is larger than the {most} bytes that this endpoint takes")
     if not incoming.key:
         return await _answer(endpoint, request, incoming, stream)
     kept = await endpoint.once.begin(incoming, wait=not stream)

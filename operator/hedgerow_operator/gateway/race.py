@@ -64,6 +64,11 @@ class Race:
         finally:
             self._close(why)
 
+    @property
+    def any_started(self) -> bool:
+        """Whether a worker has begun with it, as far as anybody has told."""
+        return any(run.started_at is not None for run in self._runs)
+
     def wins(self, run: Run) -> bool:
         """See Round."""
         if self._winner is None and not self.over:
@@ -121,6 +126,9 @@ class Race:
             max_live=endpoint.settings.max_live,
             may_hedge=self._may_hedge(any_live),
         )
+
+    def _is_open(self, name: str, now: float) -> bool:
+        return self.endpoint.is_open(name, now) and (not self.ask.once or self.endpoint.providers[name].can_stream)
 
     def _may_be_made_twice(self) -> bool:
         """Or, where it may not, whether nothing of it can have begun so far."""

@@ -1,4 +1,4 @@
-"""A streamed answer: an honest status while nothing was sent, keep-alives while it is cold, a proper error after that."""
+"""A streamed answer: an honest status while nothing was sent, keep-alives while it is cold, a proper error after."""
 
 import asyncio
 import contextlib
@@ -37,8 +37,8 @@ class Streaming:
         self.kept: Reply | None = None
 
     async def answer(self, race: Race, *, keep: bool) -> web.StreamResponse:
-        """To its end. keep: what was sent is in ``kept`` if it was complete and not too long. Raises LostError as long as
-        the client has been sent nothing.
+        """To its end. keep: what was sent is in ``kept`` if it was complete and not too long. Raises LostError as long
+        as the client has been sent nothing.
         """
         self._sent = bytearray() if keep else None
         try:

@@ -1,0 +1,108 @@
+"""Where a request goes: whose endpoint it is, who may ask, whether there is room, and how mistakes are answered."""
+
+import logging
+
+from aiohttp import web
+
+from hedgerow_operator.gateway.asked import LostError
+from hedgerow_operator.gateway.gateway import Gateway, Served
+from hedgerow_operator.gateway.incoming import KEY, client_of, read
+from hedgerow_operator.gateway.metrics import exposition
+from hedgerow_operator.gateway.peers import FORWARDED
+from hedgerow_operator.gateway.proxy import proxy
+from hedgerow_operator.gateway.reply import RefusedError, Reply, as_refused, json_reply, refusal
+from hedgerow_operator.gateway.settings import Speaks
+from hedgerow_operator.gateway.streaming import BrokenOffError
+
+_log = logging.getLogger(__name__)
+_MOST_PATH = 4096
+
+
+class Front:
+    """What aiohttp's server calls for every request."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+
+    async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Never raises but to break a connection off."""
+        namespace, name, path = _place(request.raw_path)
+        served = self._gateway.find(namespace, name)
+        if served is None:
+            return (self._probe(request, namespace) or self._nowhere(namespace, name)).response()
+        counts = served.endpoint.counts
+        try:
+            response = await self._answer(served, request, path)
+        except RefusedError as error:
+            response = refusal(error, served.endpoint.settings.speaks).response()
+        except LostError as lost:
+            response = refusal(as_refused(lost), served.endpoint.settings.speaks, lost.attempts).response()
+        except BrokenOffError:
+            counts.answered(502)
+            if request.transport is not None:
+                request.transport.abort()
+            raise ConnectionResetError from None
+        counts.answered(response.status)
+        if self._gateway.draining:
+            response.force_close()
+        return response
+
+    async def _answer(self, served: Served, request: web.BaseRequest, path: str) -> web.StreamResponse:
+        endpoint = served.endpoint
+        settings, counts = endpoint.settings, endpoint.counts
+        client = client_of(request, settings.keys)
+        if self._gateway.draining:
+            raise RefusedError(503, "this gateway is about to end; ask again", retry_after=1.0)
+        if counts.running >= settings.max_requests:
+            told = f"{settings.max_requests} requests are being answered, which is the most that this endpoint takes"
+            raise RefusedError(503, told, retry_after=1.0)
+        counts.running += 1
+        try:
+            elsewhere = self._elsewhere(served, request, path)
+            if elsewhere is not None:
+                return await self._gateway.peers.forward(request, elsewhere)
+            if served.jobs is not None:
+                return (await served.jobs.answer(request, path, client)).response()
+            return await proxy(endpoint, request, await read(request, settings, client, path))
+        finally:
+            counts.running -= 1
+
+    def _elsewhere(self, served: Served, request: web.BaseRequest, path: str) -> int | None:
+        """The replica that has to answer it; None: this one."""
+        peers = self._gateway.peers
+        if peers.own.count <= 1 or FORWARDED in request.headers:
+            return None
+        verb, _, job_id = path.partition("?")[0].partition("/")
+        number = peers.own.number
+        if served.jobs is not None and job_id and verb in ("status", "stream", "cancel", "retry"):
+            number = peers.of_job(job_id)
+        elif key := request.headers.get(KEY):
+            number = peers.of_key(key)
+        return None if number == peers.own.number else number
+
+    def _probe(self, request: web.BaseRequest, what: str) -> Reply | None:
+        if what == "healthz":
+            return json_reply(200, {"status": "ok"})
+        if what == "readyz":
+            ready = self._gateway.ready and not self._gateway.draining
+            return json_reply(200 if ready else 503, {"status": "ok" if ready else "takes no requests"})
+        if what == "metrics":
+            kind, text = exposition(self._gateway)
+            return Reply(status=200, headers={"Content-Type": kind}, body=text)
+        return None
+
+    def _nowhere(self, namespace: str, name: str) -> Reply:
+        told = f"no endpoint {name[:63]!r} is served in the namespace {namespace[:63]!r}; ask /NAMESPACE/ENDPOINT/…"
+        return refusal(RefusedError(404, told), Speaks.OPENAI)
+
+
+def _place(raw_path: str) -> tuple[str, str, str]:
+    """The namespace, the endpoint, and what comes below it with its query."""
+    route, mark, query = raw_path[:_MOST_PATH].partition("?")
+    parts = route.split("/", 3)
+    rest = parts[3] if len(parts) > 3 else ""
+    return (
+        parts[1] if len(parts) > 1 else "",
+        parts[2] if len(parts) > 2 else "",
+        f"{rest}{mark}{query}",
+    )

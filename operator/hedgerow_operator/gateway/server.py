@@ -1,0 +1,67 @@
+"""The gateway on its sockets. Whoever does not send its head in time is closed; who leaves ends its attempts."""
+
+import asyncio
+import socket
+from collections.abc import Sequence
+
+from aiohttp import web
+from aiohttp.web_protocol import RequestHandler
+
+from hedgerow_operator.gateway.front import Front
+from hedgerow_operator.gateway.gateway import Gateway
+
+HEAD_SECONDS = 10.0
+_IDLE_SECONDS = 75.0
+_LINGER_SECONDS = 5.0
+_LAST_SECONDS = 0.2
+
+
+class _Handler(RequestHandler):
+    """Of one connection."""
+
+    __slots__ = ()
+    head_seconds = HEAD_SECONDS
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        asyncio.get_running_loop().call_later(self.head_seconds, self._unless_heard)
+
+    def _unless_heard(self) -> None:
+        """aiohttp itself closes idle connections only after their first request."""
+        if not self._keepalive and self._waiter is not None and not self._waiter.done():
+            self.force_close()
+
+
+class _Server(web.Server):
+    def __call__(self) -> RequestHandler:
+        return _Handler(
+            self,
+            loop=asyncio.get_running_loop(),
+            keepalive_timeout=_IDLE_SECONDS,
+            lingering_time=_LINGER_SECONDS,
+            access_log=None,  # type: ignore[arg-type]  # aiohttp takes it for none
+        )
+
+
+class Listening:
+    """The gateway on its sockets."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        self._server = _Server(Front(gateway), handler_cancellation=True)
+        self._listeners: list[asyncio.Server] = []
+
+    async def start(self, sockets: Sequence[socket.socket]) -> None:
+        """Take connections."""
+        loop = asyncio.get_running_loop()
+        for one in sockets:
+            self._listeners.append(await loop.create_server(self._server, sock=one, backlog=1024))
+
+    async def stop(self, grace_seconds: float) -> None:
+        """Take no more requests; those that run get so long, and are cancelled then."""
+        await self._gateway.drain(grace_seconds)
+        for listener in self._listeners:
+            listener.close()
+        self._server.pre_shutdown()
+        await self._server.shutdown(timeout=_LAST_SECONDS)
+        await self._gateway.close()
