@@ -12,9 +12,18 @@ import click
 from ruamel.yaml import YAML
 
 from hedgerow_operator.api import labels
+from hedgerow_operator.api.inference_rules import INFERENCE_ENDPOINT_RULES
 from hedgerow_operator.api.rule import ChangeRule, Rule
 from hedgerow_operator.api.rules import CHANGE_RULES, RULES
-from hedgerow_operator.api.schema import Schema, gpu_node_schema, slurm_cluster_schema, training_job_schema
+from hedgerow_operator.api.schema import (
+    Schema,
+    gpu_node_schema,
+    inference_endpoint_schema,
+    serverless_provider_schema,
+    slurm_cluster_schema,
+    training_job_schema,
+)
+from hedgerow_operator.api.serverless_provider_rules import SERVERLESS_PROVIDER_RULES
 from hedgerow_operator.api.slurm_cluster_rules import SLURM_CLUSTER_RULES
 
 Column = tuple[str, str, str, bool]
@@ -60,6 +69,33 @@ SLURM_CLUSTER_COLUMNS = (
     ("URL", "string", ".spec.url", True),
 )
 
+# The same of `kubectl get ie`.
+INFERENCE_ENDPOINT_COLUMNS = (
+    ("State", "string", ".status.state", False),
+    ("Reason", "string", ".status.reason", False),
+    ("URL", "string", ".status.url", False),
+    ("Requests", "integer", ".status.requests", False),
+    ("Hedged", "integer", ".status.hedgedPercent", False),
+    ("P95", "integer", ".status.p95Millis", False),
+    ("Spend", "string", ".status.spend.dayUSD", False),
+    ("Age", "date", ".metadata.creationTimestamp", False),
+    ("Policy", "string", ".spec.hedge.policy", True),
+    ("P50", "integer", ".status.p50Millis", True),
+    ("Leaked", "integer", ".status.leaked", True),
+)
+
+# The same of `kubectl get sp`.
+SERVERLESS_PROVIDER_COLUMNS = (
+    ("State", "string", ".status.state", False),
+    ("Reason", "string", ".status.reason", False),
+    ("Type", "string", ".spec.type", False),
+    ("Endpoint", "string", ".spec.endpoint", False),
+    ("Price", "string", ".spec.price.perSecondUSD", False),
+    ("Age", "date", ".metadata.creationTimestamp", False),
+    ("Warm", "integer", ".status.warm", True),
+    ("Queued", "integer", ".status.queued", True),
+)
+
 
 def training_job_crd() -> dict[str, Any]:
     """The CustomResourceDefinition of TrainingJob as a plain dict."""
@@ -79,7 +115,25 @@ def slurm_cluster_crd() -> dict[str, Any]:
     return _crd(names, "Namespaced", SLURM_CLUSTER_COLUMNS, _with_rules(slurm_cluster_schema(), SLURM_CLUSTER_RULES))
 
 
-CRDS = (training_job_crd, gpu_node_crd, slurm_cluster_crd)
+def inference_endpoint_crd() -> dict[str, Any]:
+    """The CustomResourceDefinition of InferenceEndpoint as a plain dict."""
+    names = _names(
+        labels.INFERENCE_ENDPOINT_KIND, labels.INFERENCE_ENDPOINT_PLURAL, labels.INFERENCE_ENDPOINT_SHORT_NAME
+    )
+    schema = _with_rules(inference_endpoint_schema(), INFERENCE_ENDPOINT_RULES)
+    return _crd(names, "Namespaced", INFERENCE_ENDPOINT_COLUMNS, schema)
+
+
+def serverless_provider_crd() -> dict[str, Any]:
+    """The CustomResourceDefinition of ServerlessProvider as a plain dict."""
+    names = _names(
+        labels.SERVERLESS_PROVIDER_KIND, labels.SERVERLESS_PROVIDER_PLURAL, labels.SERVERLESS_PROVIDER_SHORT_NAME
+    )
+    schema = _with_rules(serverless_provider_schema(), SERVERLESS_PROVIDER_RULES)
+    return _crd(names, "Namespaced", SERVERLESS_PROVIDER_COLUMNS, schema)
+
+
+CRDS = (training_job_crd, gpu_node_crd, slurm_cluster_crd, inference_endpoint_crd, serverless_provider_crd)
 
 
 def _names(kind: str, plural: str, short: str) -> dict[str, Any]:

@@ -120,3 +120,18 @@ CLUSTER_UNREACHABLE = "Unreachable"
 VERSION_NOT_SUPPORTED = "VersionNotSupported"
 TOKEN_MISSING = "TokenMissing"  # noqa: S105  (a reason)
 USER_REFUSED = "UserRefused"
+
+# Of an InferenceEndpoint and a ServerlessProvider.
+SERVING = "Serving"
+NO_GATEWAY = "NoGateway"
+INVALID_SPEC = "InvalidSpec"
+PROVIDER_NOT_FOUND = "ProviderNotFound"
+PROVIDERS_NOT_READY = "ProvidersNotReady"
+SOME_PROVIDERS_NOT_READY = "SomeProvidersNotReady"
+SECRET_MISSING = "SecretMissing"  # noqa: S105  (a reason)
+CREDENTIALS_REFUSED = "CredentialsRefused"
+PROVIDER_ANSWERS = "ProviderAnswers"
+PROVIDER_UNREACHABLE = "ProviderUnreachable"
+OBJECTIVE_MISSED = "ObjectiveMissed"
+WITHIN_BUDGET = "WithinBudget"
+BUDGET_USED_UP = "BudgetUsedUp"

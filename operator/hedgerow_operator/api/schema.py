@@ -8,7 +8,10 @@ from typing import Any
 import msgspec
 
 from hedgerow_operator.api.gpu_node import GPUNodeStatus
+from hedgerow_operator.api.inference_endpoint import InferenceEndpointStatus
+from hedgerow_operator.api.inference_spec import InferenceEndpointSpec
 from hedgerow_operator.api.pod_template import PodTemplate
+from hedgerow_operator.api.serverless_provider import ServerlessProviderSpec, ServerlessProviderStatus
 from hedgerow_operator.api.slurm_cluster import SlurmClusterSpec, SlurmClusterStatus
 from hedgerow_operator.api.spec import TrainingJobSpec
 from hedgerow_operator.api.status import TrainingJobStatus
@@ -56,15 +59,34 @@ def gpu_node_schema() -> Schema:
 @functools.cache
 def slurm_cluster_schema() -> Schema:
     """Schema of a whole SlurmCluster without its rules; shared, not to be changed."""
+    about = "A cluster of Slurm that TrainingJobs run on: how it is reached, as whom, and by whose jobs."
+    return _whole("SlurmCluster", about, SlurmClusterSpec, SlurmClusterStatus)
+
+
+@functools.cache
+def inference_endpoint_schema() -> Schema:
+    """Schema of a whole InferenceEndpoint without its rules; shared, not to be changed."""
+    about = "Requests to it go to several serverless GPU providers; a late one gets a second attempt elsewhere."
+    return _whole("InferenceEndpoint", about, InferenceEndpointSpec, InferenceEndpointStatus)
+
+
+@functools.cache
+def serverless_provider_schema() -> Schema:
+    """Schema of a whole ServerlessProvider without its rules; shared, not to be changed."""
+    about = "A serverless GPU service: how it is reached, as whom, and what it costs."
+    return _whole("ServerlessProvider", about, ServerlessProviderSpec, ServerlessProviderStatus)
+
+
+def _whole(kind: str, about: str, spec: type[msgspec.Struct], status: type[msgspec.Struct]) -> Schema:
     return {
         "type": "object",
-        "description": "A cluster of Slurm that TrainingJobs run on: how it is reached, as whom, and by whose jobs.",
+        "description": about,
         "properties": {
             "apiVersion": {"type": "string", "description": "hedgerow.dev/v1alpha1."},
-            "kind": {"type": "string", "description": "SlurmCluster."},
+            "kind": {"type": "string", "description": f"{kind}."},
             "metadata": {"type": "object", "properties": {"name": {"type": "string"}}},
-            "spec": structural(SlurmClusterSpec),
-            "status": _without_defaults(structural(SlurmClusterStatus)),
+            "spec": structural(spec),
+            "status": _without_defaults(structural(status)),
         },
         "required": ["spec"],
     }

@@ -54,7 +54,7 @@ def checked(fields: Any) -> tuple[TrainingJob | None, tuple[Problem, ...]]:
 
 
 def header_problems(fields: Any) -> Iterator[Problem]:
-    """What is wrong with apiVersion and kind of an object that is meant to be ours."""
+    """What is wrong with apiVersion and kind of an object that is meant to be a TrainingJob."""
     if not isinstance(fields, dict):
         yield Problem("", "a manifest must be an object with apiVersion, kind, metadata and spec")
         return
@@ -106,7 +106,11 @@ def change_problems(old: TrainingJobSpec, new: TrainingJobSpec) -> Iterator[Prob
 @functools.cache
 def manifest_schema() -> Schema:
     """Schema of what a user may write; shared, not to be changed."""
-    schema = training_job_schema()
+    return writable(training_job_schema())
+
+
+def writable(schema: Schema) -> Schema:
+    """The part of the schema of an object that a user may write."""
     metadata = structural(ObjectMeta)
     metadata["properties"] |= {name: {} for name in _SERVER_FIELDS}
     properties = {name: entry for name, entry in schema["properties"].items() if name != "status"}
