@@ -20,6 +20,9 @@ from hedgerow_operator.api.serverless_provider_rules import SERVERLESS_PROVIDER_
 from hedgerow_operator.api.structure import structure_problems, without_nulls
 from hedgerow_operator.api.validate import writable
 
+_HTTP_STATUS = "@status"
+_DOTTED = r"[\w-]+(\.[\w-]+)*"
+
 T = TypeVar("T", InferenceEndpoint, ServerlessProvider)
 
 
@@ -74,11 +77,18 @@ def provider_expressions(provider: ServerlessProvider) -> Iterator[Problem]:
     if http is None:
         return
     if http.submit is not None:
-        yield from _jmespath("spec.http.submit.id", http.submit.id)
+        yield from _path("spec.http.submit.id", http.submit.id)
     if http.status is not None:
-        yield from _jmespath("spec.http.status.state", http.status.state)
-        yield from _jmespath("spec.http.status.error", http.status.error)
-    yield from _jmespath("spec.http.output", http.output)
+        if http.status.state != _HTTP_STATUS:
+            yield from _path("spec.http.status.state", http.status.state)
+        yield from _path("spec.http.status.error", http.status.error)
+    yield from _path("spec.http.output", http.output)
+
+
+def _path(at: str, path: str | None) -> Iterator[Problem]:
+    """Dotted paths with hyphens and indexes are taken too."""
+    if path is not None and re.fullmatch(_DOTTED, path) is None:
+        yield from _jmespath(at, path)
 
 
 def _jmespath(at: str, expression: str | None) -> Iterator[Problem]:

@@ -16,13 +16,14 @@ MOST_CHECKS = 16
 PolicyName = Literal["Adaptive", "Fixed", "QueueCutover", "Cascade", "Race", "None", "Plugin"]
 _JMESPATH = 4096
 _MILLIS = 3_600_000
+_OBJECT_NAME = r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"
 _NAME = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 
 
 class NameRef(StrictModel, frozen=True, kw_only=True):
     """Another object of the same namespace."""
 
-    name: Annotated[str, Meta(description="Its name.", min_length=1, max_length=253)]
+    name: Annotated[str, Meta(description="Its name.", min_length=1, max_length=253, pattern=_OBJECT_NAME)]
 
 
 class EndpointProvider(StrictModel, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -39,6 +39,10 @@ class ModalSection(StrictModel, frozen=True, kw_only=True):
 class VastSection(StrictModel, frozen=True, kw_only=True):
     """A serverless endpoint of Vast.ai."""
 
+    endpoint_id: Annotated[
+        Annotated[int, Meta(ge=1, le=1 << 40)] | None,
+        Meta(description="Its number, by which health is asked for; unset: it is not."),
+    ] = msgspec.field(default=None, name="endpointID")
     path: Annotated[
         str, Meta(description="What its workers are asked, such as /generate.", pattern=_PATH, max_length=_URL)
     ] = "/generate"
@@ -74,7 +78,9 @@ class SubmitCall(StrictModel, frozen=True, kw_only=True):
 
     method: Annotated[Literal["POST", "PUT"], Meta(description="Method.")] = "POST"
     path: Annotated[str, Meta(description="Below the endpoint.", pattern=_PATH, max_length=_URL)]
-    id: Annotated[str, Meta(description="JMESPath to the job's id in the answer.", max_length=_URL)] = "id"
+    id: Annotated[
+        str, Meta(description="Where the job's id is in the answer: a dotted path or JMESPath.", max_length=_URL)
+    ] = "id"
 
 
 class StatusCall(StrictModel, frozen=True, kw_only=True):
@@ -82,8 +88,13 @@ class StatusCall(StrictModel, frozen=True, kw_only=True):
 
     method: Annotated[Literal["GET", "POST"], Meta(description="Method.")] = "GET"
     path: Annotated[str, Meta(description="Below the endpoint, with {id}.", pattern=_PATH, max_length=_URL)]
-    state: Annotated[str, Meta(description="JMESPath to its state, a key of states.", max_length=_URL)] = "status"
-    error: Annotated[str, Meta(description="JMESPath to why it failed.", max_length=_URL)] = "error"
+    state: Annotated[
+        str,
+        Meta(
+            description="Where its state is, a key of states; @status: the status of the HTTP answer.", max_length=_URL
+        ),
+    ] = "status"
+    error: Annotated[str, Meta(description="Where it says why it failed.", max_length=_URL)] = "error"
 
 
 class ResultCall(StrictModel, frozen=True, kw_only=True):
@@ -98,39 +109,41 @@ class CancelCall(StrictModel, frozen=True, kw_only=True):
 
     method: Annotated[Literal["POST", "PUT", "DELETE"], Meta(description="Method.")] = "POST"
     path: Annotated[str, Meta(description="Below the endpoint, with {id}.", pattern=_PATH, max_length=_URL)]
+    ends: Annotated[bool, Meta(description="True: once it is answered well, the work has ended.")] = False
 
 
 class HTTPSection(StrictModel, frozen=True, kw_only=True):
     """A server that is asked as declared here; without ``submit`` requests are passed on to it as they are."""
 
-    headers: (
-        Annotated[
-            dict[str, str],
-            Meta(description='Sent along; "Key ${apiKey}" puts in the entry apiKey of the Secret.', max_length=32),
-        ]
-        | None
-    ) = None
-    health_path: (
-        Annotated[str, Meta(description="Asked for health; unset: /health.", pattern=_PATH, max_length=_URL)] | None
-    ) = None
+    headers: Annotated[
+        Annotated[dict[str, str], Meta(max_length=32)] | None,
+        Meta(description='Sent along; "Key ${apiKey}" puts in the entry apiKey of the Secret. Unset: a bearer token.'),
+    ] = None
+    health_path: Annotated[
+        Annotated[str, Meta(pattern=_PATH, max_length=_URL)] | None,
+        Meta(description="Asked for health; unset: /health, and with submit nothing."),
+    ] = None
     submit: Annotated[SubmitCall | None, Meta(description="How a job is handed in.")] = None
-    status: Annotated[StatusCall | None, Meta(description="How it is asked for.")] = None
+    status: Annotated[
+        StatusCall | None, Meta(description="How it is asked for; unset: submit answers when all is done.")
+    ] = None
     result: Annotated[ResultCall | None, Meta(description="How its result is fetched.")] = None
     cancel: Annotated[CancelCall | None, Meta(description="How it is cancelled.")] = None
-    output: (
-        Annotated[str, Meta(description="JMESPath to the output in the result; unset: all of it.", max_length=_URL)]
-        | None
-    ) = None
-    states: (
-        Annotated[
-            dict[str, Literal["Queued", "Running", "Valid", "Failed", "Cancelled"]],
-            Meta(description="Its states, such as {IN_QUEUE: Queued, COMPLETED: Valid}.", max_length=64),
-        ]
-        | None
-    ) = None
-    poll_millis: Annotated[int, Meta(description="Time between two looks; unset: 1000.", ge=50, le=60_000)] | None = (
-        None
-    )
+    output: Annotated[
+        Annotated[str, Meta(max_length=_URL)] | None,
+        Meta(description="Where the output is in the last answer; unset: all of it."),
+    ] = None
+    states: Annotated[
+        Annotated[dict[str, Literal["Queued", "Running", "Valid", "Failed", "Cancelled"]], Meta(max_length=64)] | None,
+        Meta(description="Its states, such as {IN_QUEUE: Queued, COMPLETED: Valid}."),
+    ] = None
+    poll_millis: Annotated[
+        Annotated[int, Meta(ge=50, le=60_000)] | None,
+        Meta(description="Time between two looks; unset: 200 at first, then up to 500."),
+    ] = None
+    free_in_queue: Annotated[
+        bool | None, Meta(description="True: a job cancelled in the queue costs nothing; unset: false.")
+    ] = None
 
 
 class KubernetesSection(StrictModel, frozen=True, kw_only=True):
@@ -185,6 +198,6 @@ class PluginSection(StrictModel, frozen=True, kw_only=True):
         Meta(description="Name of an entry point in the group hedgerow.providers.", min_length=1, max_length=128),
     ]
     options: Annotated[
-        dict[str, Any] | None,
-        Meta(description="What it is told.", extra_json_schema={"x-kubernetes-preserve-unknown-fields": True}),
+        dict[str, str] | None,
+        Meta(description="What it is told; text."),
     ] = None

@@ -27,7 +27,7 @@ _WITHOUT_ENDPOINT = ("Lambda", "Simulated", "Plugin")
 _BY_URL = ("Modal", "Cerebrium", "HTTP")
 _WITH_CREDENTIALS = ("RunPod", "Vast", "Lambda")
 _BY_CONNECTION = ("HTTP", "Kubernetes")
-_ONLY_OF_JOBS = ("status", "result", "cancel", "output", "states", "pollMillis")
+_ONLY_OF_JOBS = ("status", "output", "freeInQueue")
 _PLACES_OF_IDS = ("status", "result", "cancel")
 
 
@@ -83,8 +83,14 @@ def _disconnect_means_something(spec: ServerlessProviderSpec) -> bool:
     return not spec.stops_on_disconnect or spec.type in _BY_CONNECTION
 
 
-def _declared_whole(spec: ServerlessProviderSpec) -> bool:
-    return spec.http is None or spec.http.submit is None or None not in (spec.http.status, spec.http.states)
+def _states_are_told(spec: ServerlessProviderSpec) -> bool:
+    return spec.http is None or spec.http.status is None or "Valid" in (spec.http.states or {}).values()
+
+
+def _asked_without_need(spec: ServerlessProviderSpec) -> bool:
+    if spec.http is None or spec.http.status is not None:
+        return True
+    return [spec.http.result, spec.http.cancel, spec.http.states, spec.http.poll_millis].count(None) == 4
 
 
 def _declared_for_jobs(spec: ServerlessProviderSpec) -> bool:
@@ -165,9 +171,18 @@ SERVERLESS_PROVIDER_RULES = (
     Rule(
         at="spec",
         field="http",
-        cel="!has(self.http) || !has(self.http.submit) || (has(self.http.status) && has(self.http.states))",
-        message="with submit, write status and states too; without them nobody knows when a job is done",
-        holds=_declared_whole,
+        cel="!has(self.http) || !has(self.http.status) || (has(self.http.states)"
+        " && self.http.states.exists(state, self.http.states[state] == 'Valid'))",
+        message="states must say which state means that a job is done; write one such as COMPLETED: Valid",
+        holds=_states_are_told,
+    ),
+    Rule(
+        at="spec",
+        field="http",
+        cel="!has(self.http) || has(self.http.status) || !(has(self.http.result) || has(self.http.cancel)"
+        " || has(self.http.states) || has(self.http.pollMillis))",
+        message="result, cancel, states and pollMillis are read with status; write it too, or take them out",
+        holds=_asked_without_need,
     ),
     Rule(
         at="spec",
@@ -175,7 +190,7 @@ SERVERLESS_PROVIDER_RULES = (
         cel="!has(self.http) || has(self.http.submit) || !("
         + " || ".join(f"has(self.http.{field})" for field in _ONLY_OF_JOBS)
         + ")",
-        message="status, result, cancel, output, states and pollMillis are about jobs; write submit too, or drop them",
+        message="status, output and freeInQueue are about jobs; write submit too, or take them out",
         holds=_declared_for_jobs,
     ),
     Rule(

@@ -118,7 +118,7 @@ GOOD_PROVIDERS: dict[str, dict[str, Any]] = {
     "Kubernetes": {"type": "Kubernetes", "endpoint": "vllm.models", "kubernetes": {"port": 8000}},
     "Simulated": {**SIMULATED, "simulated": {"courses": [{"queueMillis": 1300, "runMillis": 4200}], "timeScale": 100,
                   "faults": [{"fault": "Die", "first": 3, "last": 3}]}},
-    "Plugin": {"type": "Plugin", "plugin": {"name": "mine", "options": {"a": 1}}},
+    "Plugin": {"type": "Plugin", "plugin": {"name": "mine", "options": {"a": "1"}}},
 }  # fmt: skip
 
 BAD_PROVIDERS: dict[str, tuple[dict[str, Any], str]] = {
@@ -147,9 +147,11 @@ BAD_PROVIDERS: dict[str, tuple[dict[str, Any], str]] = {
     "a plugin elsewhere": ({**URL, "plugin": {"name": "a"}}, "is read with type Plugin"),
     "Lambda without its section": ({"type": "Lambda", **SECRET}, "spec.lambda: type Lambda needs it"),
     "Plugin without its section": ({"type": "Plugin"}, "spec.plugin: type Plugin needs it"),
-    "jobs without states": ({**URL, "http": {"submit": {"path": "/s"}}}, "write status and states too"),
-    "states without jobs": ({**URL, "http": {"states": {}}}, "are about jobs"),
+    "jobs that are never done": ({**URL, "http": {**JOBS, "states": {"DONE": "Failed"}}}, "such as COMPLETED: Valid"),
+    "a status without jobs": ({**URL, "http": {"status": JOBS["status"], "states": JOBS["states"]}}, "are about jobs"),
+    "states that nobody asks for": ({**URL, "http": {"states": {}}}, "are read with status"),
     "a status of no job": ({**URL, "http": {**JOBS, "status": {"path": "/jobs"}}}, "put {id} into each"),
+    "a Secret outside of its folder": ({**POOL, "credentialsSecretRef": {"name": "../x"}}, "should match"),
     "a state that is none": ({**URL, "http": {**JOBS, "states": {"DONE": "Done"}}}, '"Done" is not supported'),
     "an id that is no JMESPath": ({**URL, "http": {**JOBS, "submit": {"path": "/s", "id": "["}}}, "http.submit.id"),
     "a path that is relative": ({**URL, "http": {**JOBS, "submit": {"path": "s"}}}, "should match '^/'"),
