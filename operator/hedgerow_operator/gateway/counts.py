@@ -28,7 +28,8 @@ class ProviderStatistics(Struct, frozen=True, kw_only=True):
 
 class EndpointStatistics(Struct, frozen=True, kw_only=True):
     """hedged: requests with more than one attempt at a time. hedge_wins: won by another attempt than the first.
-    answers: by HTTP status. running: requests right now.
+    answers: by HTTP status. running: requests right now. objective_seconds: by when the share of them has come that the
+    endpoint's objective names; None: it has none.
     """
 
     namespace: str
@@ -40,6 +41,7 @@ class EndpointStatistics(Struct, frozen=True, kw_only=True):
     answers: dict[int, int]
     p50_seconds: float | None
     p95_seconds: float | None
+    objective_seconds: float | None
     providers: tuple[ProviderStatistics, ...]
 
 

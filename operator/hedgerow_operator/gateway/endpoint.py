@@ -75,7 +75,7 @@ class Endpoint:
 
     def statistics(self) -> EndpointStatistics:
         """Up to now."""
-        counts, is_open = self.counts, self.parts.protection.is_open
+        counts, is_open, objective = self.counts, self.parts.protection.is_open, self.settings.objective
         return EndpointStatistics(
             namespace=self.settings.namespace,
             name=self.settings.name,
@@ -86,5 +86,6 @@ class Endpoint:
             answers=dict(counts.answers),
             p50_seconds=counts.latencies.at(0.5),
             p95_seconds=counts.latencies.at(0.95),
+            objective_seconds=counts.latencies.at(objective) if objective is not None else None,
             providers=tuple(counts.of(name).seen(name, is_open(name)) for name in self.providers),
         )

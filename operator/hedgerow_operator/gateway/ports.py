@@ -13,7 +13,7 @@ from hedgerow_operator.adapters.providers.contract import Answer, Attempt, Provi
 
 
 class Launch(Struct, frozen=True, kw_only=True):
-    """One attempt that is about to be made. first: the request has no other. worst_seconds: it is over by then."""
+    """One attempt that is about to be made. first: no other of the request lives. worst_seconds: it is over by then."""
 
     request_id: str
     provider: Provider
@@ -89,8 +89,8 @@ class Protection(Protocol):
     def ended(self, provider: str, well: bool | None) -> None:
         """An attempt has ended. well: it has answered; None: given up, or our own mistake: nothing follows from it."""
 
-    def allows_more(self) -> bool:
-        """Whether the retry budget allows attempts beyond a request's first (gRPC A6: above half of its tokens)."""
+    def allows_more(self, provider: str) -> bool:
+        """Whether it may be given an attempt beyond a request's first (gRPC A6: above half of its tokens)."""
 
 
 class Validator(Protocol):

@@ -128,7 +128,10 @@ class Race:
         )
 
     def _is_open(self, name: str, now: float) -> bool:
-        return self.endpoint.is_open(name, now) and (not self.ask.once or self.endpoint.providers[name].can_stream)
+        endpoint = self.endpoint
+        if not endpoint.is_open(name, now) or (self.ask.once and not endpoint.providers[name].can_stream):
+            return False
+        return not self._runs or endpoint.parts.protection.allows_more(name)
 
     def _may_be_made_twice(self) -> bool:
         """Or, where it may not, whether nothing of it can have begun so far."""
@@ -139,12 +142,11 @@ class Race:
         )
 
     def _may_hedge(self, any_live: bool) -> bool:
-        parts = self.endpoint.parts
         if not self._runs:
             return True
-        if len(self._runs) >= _MOST_ATTEMPTS_EACH * len(self._order) or not parts.protection.allows_more():
+        if len(self._runs) >= _MOST_ATTEMPTS_EACH * len(self._order):
             return False
-        return not any_live or (self.endpoint.load.allows() and parts.money.may_hedge())
+        return not any_live or (self.endpoint.load.allows() and self.endpoint.parts.money.may_hedge())
 
     def _act(self, decision: Decision, now: float) -> bool:
         """Whether there was anything to do. Launches come first: nothing is given up for what could not be begun."""
@@ -165,7 +167,7 @@ class Race:
             self._hedged = True
             endpoint.load.take()
         gap = endpoint.learned.launched(name, now)
-        run = Run(self, endpoint.providers[name], now, first=not self._runs, gap=gap)
+        run = Run(self, endpoint.providers[name], now, first=not beside, gap=gap)
         endpoint.parts.protection.launched(name)
         self._runs.append(run)
         endpoint.start(run.start())

@@ -61,7 +61,8 @@ class ApiKeys:
 class EndpointSettings(Struct, frozen=True, kw_only=True):
     """providers: in order of preference, as Parts.providers. max_extra_load: attempts beyond the first, as a share of
     the requests. deadline_seconds: of a request that brings none. keys: None: everybody may ask.
-    result_seconds: how long the result of a job can be asked for.
+    result_seconds: how long the result of a job can be asked for. objective: share of the answers whose time is told
+    in the statistics; None: none is.
     """
 
     namespace: str
@@ -77,6 +78,7 @@ class EndpointSettings(Struct, frozen=True, kw_only=True):
     max_requests: int = 1000
     keys: ApiKeys | None = None
     result_seconds: float = 1800.0
+    objective: float | None = None
 
     @property
     def path(self) -> str:

@@ -57,7 +57,7 @@ class Unprotected:
     def ended(self, provider: str, well: bool | None) -> None:
         """Nothing follows."""
 
-    def allows_more(self) -> bool:
+    def allows_more(self, provider: str) -> bool:
         """Always."""
         return True
 

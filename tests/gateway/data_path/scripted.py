@@ -26,7 +26,9 @@ class Course(Struct, frozen=True, kw_only=True):
     submit_after: float = 0.0
 
 
-def answers(body: bytes = b'{"ok":true}', *, after: float = 0.0, status: int = 200, queued: float | None = None) -> Course:
+def answers(
+    body: bytes = b'{"ok":true}', *, after: float = 0.0, status: int = 200, queued: float | None = None
+) -> Course:
     """Queued for ``queued`` seconds where given, and an answer ``after`` seconds from the launch."""
     answer = Answer(status=status, headers={"Content-Type": "application/json"}, body=body)
     steps = []

@@ -1,0 +1,1 @@
+"""Parts of benchmarks/gateway.py: the servers that are asked, and who asks them."""
