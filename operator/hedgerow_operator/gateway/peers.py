@@ -15,11 +15,15 @@ _LEAVES_OUT = frozenset({"host", "connection", "keep-alive", "transfer-encoding"
 
 
 class Replica(Struct, frozen=True, kw_only=True):
-    """This one. number: from 0. count: of all. address: of each, with {number}, as "http://gateway-{number}.gateway:8080"."""
+    """This one. number: from 0. addresses: of all, in order; empty: there is no other."""
 
     number: int = 0
-    count: int = 1
-    address: str = ""
+    addresses: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return max(1, len(self.addresses))
 
     def owner(self) -> str:
         """How the names of its jobs begin."""
@@ -56,7 +60,7 @@ class Peers:
             )
         headers = {name: value for name, value in request.headers.items() if name.lower() not in _LEAVES_OUT}
         headers[FORWARDED] = self.own.owner()
-        url = self.own.address.format(number=number) + request.raw_path
+        url = self.own.addresses[number].rstrip("/") + request.raw_path
         data = None if request.content.is_eof() and not request.content.total_bytes else request.content.iter_any()
         try:
             async with self._session.request(

@@ -19,16 +19,18 @@ _LAST_SECONDS = 0.2
 class _Handler(RequestHandler):
     """Of one connection."""
 
-    __slots__ = ()
+    __slots__ = ("_idle_until",)
     head_seconds = HEAD_SECONDS
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
+        self._idle_until = self._next_keepalive_close_time
         asyncio.get_running_loop().call_later(self.head_seconds, self._unless_heard)
 
     def _unless_heard(self) -> None:
-        """aiohttp itself closes idle connections only after their first request."""
-        if not self._keepalive and self._waiter is not None and not self._waiter.done():
+        """A first request is to come sooner than the next ones, between which a connection may idle."""
+        waits = self._waiter is not None and not self._waiter.done()
+        if waits and self._next_keepalive_close_time == self._idle_until:
             self.force_close()
 
 

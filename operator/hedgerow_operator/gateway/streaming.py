@@ -29,8 +29,9 @@ class BrokenOffError(Exception):
 class Streaming:
     """One request that is answered as it comes. keep_alive: seconds between comments while there is nothing else."""
 
-    def __init__(self, endpoint: Endpoint, request: web.BaseRequest, keep_alive: float = KEEP_ALIVE_SECONDS) -> None:
-        self._endpoint, self._request, self._keep_alive = endpoint, request, keep_alive
+    def __init__(self, endpoint: Endpoint, request: web.BaseRequest, keep_alive: float | None = None) -> None:
+        self._endpoint, self._request = endpoint, request
+        self._keep_alive = KEEP_ALIVE_SECONDS if keep_alive is None else keep_alive
         self._speaks = endpoint.settings.speaks
         self._sent: bytearray | None = None
         self._response: web.StreamResponse | None = None

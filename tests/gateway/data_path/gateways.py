@@ -2,9 +2,11 @@
 
 import asyncio
 import contextlib
+import json
 import socket
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import Any
 
 import aiohttp
 from msgspec.structs import replace
@@ -93,3 +95,24 @@ async def until(holds: Callable[[], bool], seconds: float = 5.0) -> None:
     while not holds():
         assert time.monotonic() < end, "it did not come to hold in time"
         await asyncio.sleep(0.005)
+
+
+class Got:
+    """A whole answer."""
+
+    def __init__(self, status: int, headers: Mapping[str, str], text: str) -> None:
+        self.status, self.headers, self.text = status, headers, text
+
+    def json(self) -> Any:
+        return json.loads(self.text)
+
+
+async def post(url: str, body: object = None, *, method: str = "POST", **more: Any) -> Got:
+    """One request on a connection of its own."""
+    async with client() as http, http.request(method, url, json=body, **more) as answer:
+        return Got(answer.status, answer.headers, await answer.text())
+
+
+async def get(url: str, **more: Any) -> Got:
+    """See post."""
+    return await post(url, None, method="GET", **more)
