@@ -7,11 +7,17 @@ from msgspec.structs import replace
 
 from hedgerow_operator.adapters.providers.contract import ProviderError, Update
 from hedgerow_operator.adapters.providers.ending import Ending
+from hedgerow_operator.adapters.providers.limiter import Limiter
 from hedgerow_operator.adapters.providers.setup import Setup
+from hedgerow_operator.adapters.providers.troubles import Trouble
 from hedgerow_operator.core.hedging.receipts import Evidence, Receipt, Scope
 from hedgerow_operator.core.hedging.seen import AttemptState
 
 _ENDED = frozenset({AttemptState.VALID, AttemptState.FAILED})
+# Where a provider refuses for its rate without saying for how long.
+_PAUSE_SECONDS = 1.0
+# A request that cannot begin soon is better made elsewhere.
+LONGEST_WAIT = 1.0
 
 
 class ChannelAttempt:
@@ -99,6 +105,25 @@ class ChannelAttempt:
             return
         self._seen = update
         self._updates.put_nowait(update)
+
+
+async def within(limiter: Limiter, talk: AsyncGenerator[Update, None]) -> AsyncGenerator[Update, None]:
+    """The conversation, in its turn; a rate limit that it meets keeps the next ones waiting."""
+    async with limiter.turn(LONGEST_WAIT):
+        try:
+            async for update in talk:
+                _heed(limiter, update.error)
+                yield update
+        except Trouble as error:
+            _heed(limiter, error)
+            raise
+        finally:
+            await talk.aclose()
+
+
+def _heed(limiter: Limiter, error: ProviderError | None) -> None:
+    if isinstance(error, Trouble) and error.status == 429:
+        limiter.hold(_PAUSE_SECONDS if error.retry_after is None else error.retry_after)
 
 
 def _is_over(seen: Update) -> bool:

@@ -14,8 +14,9 @@ from hedgerow_operator.core.hedging.seen import AttemptState
 
 # Without a deadline of the request's own: as long as the longest synchronous call of these providers may run.
 LONGEST_SECONDS = 900.0
-# Once an answer has begun, so long nothing may come of it: servers send keep-alives within half a minute.
+# Once an answer has begun, so long nothing may come of it. Models may think between two words.
 _STALL_SECONDS = 60.0
+_STREAM_STALL_SECONDS = 120.0
 # The request's own credentials, length and connection are not passed on (RFC 9110 7.6.1).
 _OURS = frozenset(
     {"host", "content-length", "connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "expect"}
@@ -25,7 +26,8 @@ _FAILURES = frozenset({401, 402, 403, 404, 405, 408, 425, 429})
 
 
 class Asked(Struct, frozen=True, kw_only=True):
-    """what: in words, for errors. body: also in pieces. longest: seconds until its answer must begin."""
+    """what: in words, for errors. body: also in pieces. longest: seconds until its answer must begin.
+    stall: seconds without anything of it."""
 
     what: str
     url: str
@@ -34,6 +36,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     headers: Mapping[str, str] = {}
     stream: bool = False
     longest: float = LONGEST_SECONDS
+    stall: float = _STALL_SECONDS
     scale: float = 1.0
 
 
@@ -46,6 +49,7 @@ def asked(call: Call, what: str, url: str, scale: float) -> Asked:
         body=_both(call.body, call.upload) if call.upload is not None else call.body or None,
         headers=passed_on(call.headers),
         stream=call.stream,
+        stall=_STREAM_STALL_SECONDS if call.stream else _STALL_SECONDS,
         longest=call.deadline if call.deadline is not None else LONGEST_SECONDS,
         scale=scale,
     )
@@ -145,11 +149,11 @@ class Pieces:
 
     async def _next(self) -> bytes:
         try:
-            async with asyncio.timeout(_STALL_SECONDS * self._one.scale):
+            async with asyncio.timeout(self._one.stall * self._one.scale):
                 return await self._response.content.readany()
         except TimeoutError:
             why: BaseException = TimeoutError()
-            sentence = f"{self._one.what}: its answer began, and then nothing came for {_STALL_SECONDS:.0f} s"
+            sentence = f"{self._one.what}: its answer began, and then nothing came for {self._one.stall:.0f} s"
             error = ProviderError(sentence)
         except (aiohttp.ClientError, OSError, ValueError) as broken:
             why, error = broken, self._connection.trouble(self._one.what, broken)

@@ -28,8 +28,8 @@ _GRADES = tuple(Evidence)
 class Jobs:
     """All jobs at one provider: they share its limit of looks."""
 
-    def __init__(self, api: JobApi) -> None:
-        self.api = api
+    def __init__(self, api: JobApi, poll_seconds: float | None = None) -> None:
+        self.api, self._poll_seconds = api, poll_seconds
         self.watched = 0
 
     async def submit(self, call: Call) -> "JobAttempt":
@@ -43,7 +43,9 @@ class Jobs:
 
     def pause(self, looks: int) -> float:
         """Seconds until the next look at a job after so many."""
-        usual = min(_USUAL_LOOK, _FIRST_LOOK * _LOOK_GROWTH**looks) * self.api.setup.scale
+        usual = min(_USUAL_LOOK, _FIRST_LOOK * _LOOK_GROWTH ** min(looks, 10)) * self.api.setup.scale
+        if self._poll_seconds is not None:
+            return self._poll_seconds * self.api.setup.scale
         if self.api.looks_per_second is None:
             return usual
         return max(usual, self.watched * self.api.setup.scale / (_SHARE_OF_LIMIT * self.api.looks_per_second))

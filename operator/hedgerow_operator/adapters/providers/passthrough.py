@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Mapping
 from uuid import uuid4
 
-from hedgerow_operator.adapters.providers.channels import ChannelAttempt
+from hedgerow_operator.adapters.providers.channels import ChannelAttempt, within
 from hedgerow_operator.adapters.providers.connection import Connection
 from hedgerow_operator.adapters.providers.contract import Call, Health, ProviderError, Update
 from hedgerow_operator.adapters.providers.exchange import Asked, answered, asked, exchange
@@ -12,8 +12,6 @@ from hedgerow_operator.adapters.providers.setup import Setup
 from hedgerow_operator.adapters.providers.troubles import Trouble
 from hedgerow_operator.core.hedging.receipts import Evidence, Receipt, Scope
 
-# A request that cannot begin soon is better made elsewhere.
-LONGEST_WAIT = 1.0
 _HEALTH_SECONDS = 5.0
 
 
@@ -44,7 +42,9 @@ class PassThrough:
 
     async def submit(self, call: Call) -> ChannelAttempt:
         """See Provider."""
-        return ChannelAttempt(self._setup, f"request-{uuid4().hex}", self._talk(call))
+        one = asked(call, self.name, joined(self._url, call.path), self._setup.scale)
+        talk = within(self._limiter, self._exchange(one))
+        return ChannelAttempt(self._setup, f"request-{uuid4().hex}", talk)
 
     async def recover(self, job_id: str) -> Receipt:
         """Its connection ended with the gateway that had it."""
@@ -61,14 +61,6 @@ class PassThrough:
     async def close(self) -> None:
         """See Provider."""
         await self._connection.close()
-
-    async def _talk(self, call: Call) -> AsyncGenerator[Update, None]:
-        one = asked(call, self.name, joined(self._url, call.path), self._setup.scale)
-        async with self._limiter.turn(LONGEST_WAIT):
-            async for update in self._exchange(one):
-                if isinstance(update.error, Trouble) and update.error.status == 429:
-                    self._limiter.hold(update.error.retry_after or 1.0)
-                yield update
 
     def _exchange(self, one: Asked) -> AsyncGenerator[Update, None]:
         return exchange(self._connection, one, answered)

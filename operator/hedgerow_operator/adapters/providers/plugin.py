@@ -94,8 +94,9 @@ class Plugin:
         method = getattr(self._theirs, name)
         try:
             async with asyncio.timeout(_METHOD_SECONDS * self.setup.scale):
-                found = await asyncio.to_thread(method, given)
-                return await found if inspect.isawaitable(found) else found
+                if inspect.iscoroutinefunction(method):
+                    return await method(given)
+                return await asyncio.to_thread(method, given)
         except ProviderError:
             raise
         except TimeoutError:

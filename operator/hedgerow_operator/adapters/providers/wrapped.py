@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from hedgerow_operator.adapters.providers.channels import LONGEST_WAIT
 from hedgerow_operator.adapters.providers.connection import Connection, read_json
 from hedgerow_operator.adapters.providers.contract import Answer, Call, ProviderError
 from hedgerow_operator.adapters.providers.job_api import Look, Taken
 from hedgerow_operator.adapters.providers.limiter import Limiter
-from hedgerow_operator.adapters.providers.passthrough import LONGEST_WAIT
 from hedgerow_operator.adapters.providers.setup import Setup
 from hedgerow_operator.adapters.providers.troubles import Reply
 from hedgerow_operator.adapters.providers.values import decoded, mapping, seconds, text, words

@@ -9,12 +9,13 @@ from msgspec.structs import replace
 
 from hedgerow_operator.adapters.providers.cerebrium.attempt import CerebriumAttempt
 from hedgerow_operator.adapters.providers.cerebrium.runs import Runs
+from hedgerow_operator.adapters.providers.channels import within
 from hedgerow_operator.adapters.providers.connection import Connection, read_json
 from hedgerow_operator.adapters.providers.contract import Answer, Call, Health, ProviderError, Update
 from hedgerow_operator.adapters.providers.events import data_of
 from hedgerow_operator.adapters.providers.exchange import Asked, Pieces, asked, judged, opened
 from hedgerow_operator.adapters.providers.limiter import Limiter
-from hedgerow_operator.adapters.providers.passthrough import LONGEST_WAIT, bearer, joined, orphaned
+from hedgerow_operator.adapters.providers.passthrough import bearer, joined, orphaned
 from hedgerow_operator.adapters.providers.setup import Setup
 from hedgerow_operator.adapters.providers.troubles import Reply
 from hedgerow_operator.adapters.providers.values import decoded, mapping, seconds, words
@@ -48,8 +49,10 @@ class Cerebrium:
         """See Provider."""
         one = asked(replace(call, stream=False), self.name, joined(self._url, call.path), self._setup.scale)
         headers = {"Content-Type": "application/json", **one.headers}
+        if self._beacon:
+            headers["Accept"] = _EVENTS
         told: list[CerebriumAttempt] = []
-        talk = self._talk(replace(one, headers={**headers, "Accept": _EVENTS} if self._beacon else headers), told)
+        talk = within(self._limiter, self._talk(replace(one, headers=headers), told))
         attempt = CerebriumAttempt(self._setup, f"request-{uuid4().hex}", talk, self._runs)
         told.append(attempt)
         return attempt
@@ -75,18 +78,18 @@ class Cerebrium:
         await self._connection.close()
 
     async def _talk(self, one: Asked, attempt: list[CerebriumAttempt]) -> AsyncGenerator[Update, None]:
-        async with self._limiter.turn(LONGEST_WAIT):
-            response = await opened(self._connection, one)
-            try:
-                attempt[0].run_id = _safe(response.headers.get(_RUN_ID, ""))
-                pieces = Pieces(self._connection, one, response)
-                if self._beacon and response.status == 200 and response.content_type == _EVENTS:
-                    async for update in self._events(pieces):
-                        yield update
-                    return
-                yield judged(self._connection, one, await pieces.whole(), self._read)
-            finally:
-                response.close()
+        response = await opened(self._connection, one)
+        try:
+            attempt[0].run_id = _safe(response.headers.get(_RUN_ID, ""))
+            if self._beacon and response.status == 200 and response.content_type == _EVENTS:
+                # Between the beacon and the result nothing comes for as long as the function runs.
+                patient = replace(one, stall=one.longest)
+                async for update in self._events(Pieces(self._connection, patient, response)):
+                    yield update
+                return
+            yield judged(self._connection, one, await Pieces(self._connection, one, response).whole(), self._read)
+        finally:
+            response.close() if not response.content.at_eof() else response.release()
 
     async def _events(self, pieces: Pieces) -> AsyncGenerator[Update, None]:
         async for data in data_of(pieces):

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from string import Template
 from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
@@ -17,7 +16,7 @@ _PLACE = re.compile(r"\$\{([A-Za-z_][\w-]*)\}")
 
 
 class DeclaredCall(Struct, frozen=True, kw_only=True):
-    """url: absolute; ${job} in it is the job's id. body: JMESPath over the request's JSON; empty: the request as it is
+    """url: absolute; {id} in it is the job's id. body: JMESPath over the request's JSON; empty: the request as it is
     for a submit, nothing otherwise.
     """
 
@@ -30,7 +29,8 @@ class Declaration(Struct, frozen=True, kw_only=True):
     """status: None: ``submit`` answers when all is done. job, state, output, error: paths in the answers of submit,
     status, result (the status' own, where there is no result) and of a failure. states: theirs → ours, where VALID is
     done. headers: sent with each call; ${KEY} is that key of the Secret. ends_when_acknowledged: a cancel that is
-    answered well ends the work. free_in_queue: one in the queue costs nothing.
+    answered well ends the work. free_in_queue: one in the
+    queue costs nothing. poll_seconds: between two looks; None: 0.2 at first, then up to 0.5.
     """
 
     submit: DeclaredCall
@@ -46,6 +46,7 @@ class Declaration(Struct, frozen=True, kw_only=True):
     headers: Mapping[str, str] = {}
     ends_when_acknowledged: bool = False
     free_in_queue: bool = False
+    poll_seconds: float | None = None
 
 
 def check(declaration: Declaration) -> None:
@@ -56,17 +57,17 @@ def check(declaration: Declaration) -> None:
             continue
         parts = urlsplit(call.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"http.{name}.url is {call.url!r}; write an address that begins with https://")
+            raise ValueError(f"http.{name} asks {call.url!r}; write an address that begins with https://")
         if parts.username or parts.password:
-            raise ValueError(f"http.{name}.url holds credentials; put them into a Secret and name it in http.headers")
-        if name in ("status", "result", "cancel") and "${job}" not in call.url:
-            raise ValueError(f"http.{name}.url does not name the job; put ${{job}} where its id belongs")
+            raise ValueError(f"http.{name} holds credentials; put them into a Secret and name it in http.headers")
+        if name in ("status", "result", "cancel") and "{id}" not in call.url:
+            raise ValueError(f"http.{name} does not name the job; put {{id}} where its id belongs")
         picking(call.body)
     for path in (declaration.job, declaration.state, declaration.output, declaration.error):
         if path != HTTP_STATUS:
             picking(path)
     if declaration.status is not None and AttemptState.VALID not in declaration.states.values():
-        raise ValueError("http.stateMap names no state that means Valid; add for example COMPLETED: Valid")
+        raise ValueError("http.states names no state that means Valid; add for example COMPLETED: Valid")
 
 
 def headers_of(declaration: Declaration, secrets: Secrets) -> dict[str, str]:
@@ -76,7 +77,7 @@ def headers_of(declaration: Declaration, secrets: Secrets) -> dict[str, str]:
 
 def url_of(call: DeclaredCall, job_id: str) -> str:
     """For this job, whatever its id is made of."""
-    return Template(call.url).safe_substitute(job=quote(job_id, safe=""))
+    return call.url.replace("{id}", quote(job_id, safe=""))
 
 
 def _filled(name: str, value: str, secrets: Secrets) -> str:

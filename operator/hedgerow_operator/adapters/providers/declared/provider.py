@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import msgspec
 
-from hedgerow_operator.adapters.providers.channels import ChannelAttempt
+from hedgerow_operator.adapters.providers.channels import ChannelAttempt, within
 from hedgerow_operator.adapters.providers.connection import Connection, read_json
 from hedgerow_operator.adapters.providers.contract import Answer, Call, Health, Update
 from hedgerow_operator.adapters.providers.declared.declaration import Declaration, check, headers_of
@@ -14,7 +14,7 @@ from hedgerow_operator.adapters.providers.declared.paths import picking
 from hedgerow_operator.adapters.providers.exchange import LONGEST_SECONDS, Asked, exchange
 from hedgerow_operator.adapters.providers.jobs import JobAttempt, Jobs
 from hedgerow_operator.adapters.providers.limiter import Limiter
-from hedgerow_operator.adapters.providers.passthrough import LONGEST_WAIT, asked_health, orphaned
+from hedgerow_operator.adapters.providers.passthrough import asked_health, orphaned
 from hedgerow_operator.adapters.providers.setup import Setup
 from hedgerow_operator.adapters.providers.troubles import Reply
 from hedgerow_operator.core.hedging.receipts import Receipt
@@ -33,7 +33,7 @@ class DeclaredHTTP:
         self.shows_start = AttemptState.RUNNING in declared.states.values()
         self.free_in_queue = declared.free_in_queue
         self._connection = Connection(setup, headers_of(declared, setup.secrets))
-        self._jobs = Jobs(DeclaredJobs(setup, declared, self._connection))
+        self._jobs = Jobs(DeclaredJobs(setup, declared, self._connection), declared.poll_seconds)
         self._output = picking(declared.output)
         limits = setup.limits
         self._limiter = Limiter(limits.per_ten_seconds, concurrent=limits.concurrent, scale=setup.scale)
@@ -42,7 +42,7 @@ class DeclaredHTTP:
         """See Provider."""
         if self._declared.status is not None:
             return await self._jobs.submit(call)
-        return ChannelAttempt(self._setup, f"request-{uuid4().hex}", self._talk(call))
+        return ChannelAttempt(self._setup, f"request-{uuid4().hex}", within(self._limiter, self._talk(call)))
 
     async def recover(self, job_id: str) -> Receipt:
         """See Provider."""
@@ -75,9 +75,8 @@ class DeclaredHTTP:
             longest=call.deadline if call.deadline is not None else LONGEST_SECONDS,
             scale=self._setup.scale,
         )
-        async with self._limiter.turn(LONGEST_WAIT):
-            async for update in exchange(self._connection, one, self._read):
-                yield update
+        async for update in exchange(self._connection, one, self._read):
+            yield update
 
     def _read(self, reply: Reply) -> Update:
         output = self._output(read_json(self.name, reply))

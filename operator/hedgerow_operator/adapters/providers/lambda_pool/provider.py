@@ -42,6 +42,7 @@ class LambdaPool:
         self._known: tuple[Machine, ...] = ()
         self._listed_at = -_LIST_SECONDS
         self._given: Counter[str] = Counter()
+        self._fronts: dict[str, WrappedJobs] = {}
 
     async def submit(self, call: Call) -> JobAttempt:
         """See Provider."""
@@ -108,7 +109,10 @@ class LambdaPool:
 
     def _agent(self, machine: Machine) -> WrappedJobs:
         host = f"[{machine.address}]" if ":" in machine.address else machine.address
-        return WrappedJobs(self.setup, f"http://{host}:{self._port}", self._agents, ends_when_acknowledged=False)
+        url = f"http://{host}:{self._port}"
+        if url not in self._fronts:
+            self._fronts[url] = WrappedJobs(self.setup, url, self._agents, ends_when_acknowledged=False)
+        return self._fronts[url]
 
     async def _where(self, job_id: str) -> tuple[Machine, str]:
         machine_id, _colon, own = job_id.partition(":")

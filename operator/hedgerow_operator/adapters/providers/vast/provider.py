@@ -6,13 +6,13 @@ from uuid import uuid4
 
 from msgspec.structs import replace
 
-from hedgerow_operator.adapters.providers.channels import ChannelAttempt
+from hedgerow_operator.adapters.providers.channels import ChannelAttempt, within
 from hedgerow_operator.adapters.providers.connection import Connection, read_json
 from hedgerow_operator.adapters.providers.contract import Answer, Call, Health, ProviderError, Update
 from hedgerow_operator.adapters.providers.exchange import LONGEST_SECONDS, asked, exchange
 from hedgerow_operator.adapters.providers.guard import Guard
 from hedgerow_operator.adapters.providers.limiter import Limiter
-from hedgerow_operator.adapters.providers.passthrough import LONGEST_WAIT, bearer, joined, orphaned
+from hedgerow_operator.adapters.providers.passthrough import bearer, joined, orphaned
 from hedgerow_operator.adapters.providers.setup import Setup
 from hedgerow_operator.adapters.providers.troubles import Reply
 from hedgerow_operator.adapters.providers.values import mapping, rows, text
@@ -65,7 +65,7 @@ class Vast:
 
     async def submit(self, call: Call) -> ChannelAttempt:
         """See Provider."""
-        return ChannelAttempt(self._setup, f"request-{uuid4().hex}", self._talk(call))
+        return ChannelAttempt(self._setup, f"request-{uuid4().hex}", within(self._limiter, self._talk(call)))
 
     async def recover(self, job_id: str) -> Receipt:
         """See Provider."""
@@ -101,22 +101,21 @@ class Vast:
         await self._worker.close()
 
     async def _talk(self, call: Call) -> AsyncGenerator[Update, None]:
-        async with self._limiter.turn(LONGEST_WAIT):
-            found, ends = None, self._now + (call.deadline or LONGEST_SECONDS) * self._setup.scale
-            while found is None or not found.url:
-                if found is not None:
-                    yield Update(state=AttemptState.QUEUED)
-                    await asyncio.sleep(_ROUTE_AGAIN_SECONDS * self._setup.scale)
-                if self._now > ends:
-                    why = f"the router of {self.name} found no worker in time ({found.status if found else 'none'})"
-                    raise ProviderError(why, safe_to_retry=True)
-                found = await routed(self._connection, self._route, self._endpoint, self._cost)
-            yield Update(state=AttemptState.RUNNING)
-            body, url = body_of(call, found), joined(found.url, call.path or self._path)
-            headers = {**call.headers, "Content-Type": "application/json"}
-            one = asked(replace(call, body=body, headers=headers, method="POST"), self.name, url, self._setup.scale)
-            async for update in exchange(self._worker, one, self._read):
-                yield update
+        found, ends = None, self._now + (call.deadline or LONGEST_SECONDS) * self._setup.scale
+        while found is None or not found.url:
+            if found is not None:
+                yield Update(state=AttemptState.QUEUED)
+                await asyncio.sleep(_ROUTE_AGAIN_SECONDS * self._setup.scale)
+            if self._now > ends:
+                why = f"the router of {self.name} found no worker in time ({found.status if found else 'none'})"
+                raise ProviderError(why, safe_to_retry=True)
+            found = await routed(self._connection, self._route, self._endpoint, self._cost)
+        yield Update(state=AttemptState.RUNNING)
+        body, url = body_of(call, found), joined(found.url, call.path or self._path)
+        headers = {**call.headers, "Content-Type": "application/json"}
+        one = asked(replace(call, body=body, headers=headers, method="POST"), self.name, url, self._setup.scale)
+        async for update in exchange(self._worker, one, self._read):
+            yield update
 
     @property
     def _now(self) -> float:
