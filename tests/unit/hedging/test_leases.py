@@ -17,7 +17,7 @@ def asked(name: str, lease: Limits = NONE, used: Limits = NONE) -> Asked:
 
 
 def test_a_gateway_alone_gets_the_whole() -> None:
-    book, lease = grant(Book(whole=Limits(100, 1000)), asked("a"), ["a"], 0.0)
+    _book, lease = grant(Book(whole=Limits(100, 1000)), asked("a"), ["a"], 0.0)
     assert lease == Limits(100, 1000)
 
 
