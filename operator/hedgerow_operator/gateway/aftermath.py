@@ -72,7 +72,9 @@ def _went(run: Run, winner: Run | None) -> Went:
         return Went.WON
     if run.state is AttemptState.INVALID:
         return Went.INVALID
-    return Went.FAILED if run.state is AttemptState.FAILED else Went.CANCELLED
+    # One that was given up and then says that it was cancelled has not failed.
+    failed = run.state is AttemptState.FAILED and run.given_up_at is None
+    return Went.FAILED if failed else Went.CANCELLED
 
 
 def _waits(run: Run) -> bool:
