@@ -1,14 +1,23 @@
-"""Finds the TrainingJobs in a file, a folder or standard input, and says in a sentence each what is wrong."""
+"""Finds our objects in a file, a folder or standard input, and says in a sentence each what is wrong."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from hedgerow_operator.api.labels import GROUP, TRAINING_JOB_KIND
+from hedgerow_operator.api.checked_objects import ENDPOINTS, PROVIDERS, checked_object
+from hedgerow_operator.api.inference_endpoint import InferenceEndpoint
+from hedgerow_operator.api.labels import (
+    GROUP,
+    INFERENCE_ENDPOINT_KIND,
+    SERVERLESS_PROVIDER_KIND,
+    TRAINING_JOB_KIND,
+)
+from hedgerow_operator.api.problem import Problem
+from hedgerow_operator.api.serverless_provider import ServerlessProvider
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.api.validate import checked
 from hedgerow_operator.api.yaml_text import Document, YAMLTextError, read_documents
@@ -47,6 +56,22 @@ class FoundJob:
 
 
 @dataclass(frozen=True)
+class FoundEndpoint:
+    """An endpoint and where it is written (FILE:LINE)."""
+
+    endpoint: InferenceEndpoint
+    where: str
+
+
+@dataclass(frozen=True)
+class FoundProvider:
+    """A provider and where it is written (FILE:LINE)."""
+
+    provider: ServerlessProvider
+    where: str
+
+
+@dataclass(frozen=True)
 class OtherObject:
     """An object of a kind that is not Hedgerow's, such as the claim that a job mounts."""
 
@@ -73,6 +98,8 @@ class Manifests:
     errors: tuple[ManifestError, ...]
     others: tuple[OtherObject, ...] = ()
     doubts: tuple[Doubt, ...] = ()
+    endpoints: tuple[FoundEndpoint, ...] = ()
+    providers: tuple[FoundProvider, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -80,7 +107,8 @@ class Manifests:
         return tuple(map(str, self.others))
 
 
-Found = FoundJob | ManifestError | OtherObject | Doubt
+Ours = FoundJob | FoundEndpoint | FoundProvider
+Found = Ours | ManifestError | OtherObject | Doubt
 
 
 def load_manifests(path: str) -> Manifests:
@@ -94,14 +122,14 @@ def load_manifests(path: str) -> Manifests:
             errors.append(ManifestError(name, _read_failure(error), unreadable=True))
     found = parse_manifests(sources)
     errors.extend(found.errors)
-    if not found.jobs and not errors:
+    if not (found.jobs or found.endpoints or found.providers or errors):
         errors.append(ManifestError(path, f"holds no {TRAINING_JOB_KIND}; write at least one", unreadable=True))
-    return Manifests(found.jobs, tuple(errors), found.others, found.doubts)
+    return replace(found, errors=tuple(errors))
 
 
 def parse_manifests(sources: Iterable[Source]) -> Manifests:
     """The manifests in these texts. Pure."""
-    jobs: dict[tuple[str, str], FoundJob] = {}
+    ours: dict[tuple[str, str, str], Ours] = {}
     errors: list[ManifestError] = []
     others: list[OtherObject] = []
     doubts: list[Doubt] = []
@@ -114,11 +142,27 @@ def parse_manifests(sources: Iterable[Source]) -> Manifests:
             elif isinstance(found, ManifestError):
                 errors.append(found)
             else:
-                key = (found.job.metadata.namespace, found.job.metadata.name)
-                first = jobs.setdefault(key, found)
+                what, _namespace, name = key = _name(found)
+                first = ours.setdefault(key, found)
                 if first is not found:
-                    errors.append(ManifestError(found.where, f'job "{key[1]}" is written at {first.where} already'))
-    return Manifests(tuple(jobs.values()), tuple(errors), tuple(others), tuple(doubts))
+                    errors.append(ManifestError(found.where, f'{what} "{name}" is written at {first.where} already'))
+    return Manifests(
+        tuple(one for one in ours.values() if isinstance(one, FoundJob)),
+        tuple(errors),
+        tuple(others),
+        tuple(doubts),
+        tuple(one for one in ours.values() if isinstance(one, FoundEndpoint)),
+        tuple(one for one in ours.values() if isinstance(one, FoundProvider)),
+    )
+
+
+def _name(found: Ours) -> tuple[str, str, str]:
+    """What it is called, of its kind and namespace."""
+    if isinstance(found, FoundJob):
+        return "job", found.job.metadata.namespace, found.job.metadata.name
+    if isinstance(found, FoundEndpoint):
+        return "endpoint", found.endpoint.metadata.namespace, found.endpoint.metadata.name
+    return "provider", found.provider.metadata.namespace, found.provider.metadata.name
 
 
 def _found(source: Source) -> Iterator[Found]:
@@ -146,10 +190,22 @@ def _judged(source: Source, document: Document, place: str, fields: Any) -> Iter
     if _is_foreign(fields):
         yield OtherObject(where(""), fields)
         return
-    job, problems = checked(fields)
+    found, problems = _checked(fields, where(""), source)
     yield from (ManifestError(where(problem.at), problem.sentence) for problem in problems)
-    if job is not None:
-        yield FoundJob(job, where(""), source.folder, fields)
+    if found is not None:
+        yield found
+
+
+def _checked(fields: Any, where: str, source: Source) -> tuple[Ours | None, tuple[Problem, ...]]:
+    kind = fields.get("kind") if isinstance(fields, dict) else None
+    if kind == INFERENCE_ENDPOINT_KIND:
+        endpoint, problems = checked_object(fields, ENDPOINTS)
+        return endpoint and FoundEndpoint(endpoint, where), problems
+    if kind == SERVERLESS_PROVIDER_KIND:
+        provider, problems = checked_object(fields, PROVIDERS)
+        return provider and FoundProvider(provider, where), problems
+    job, problems = checked(fields)
+    return job and FoundJob(job, where, source.folder, fields), problems
 
 
 def _is_foreign(fields: Any) -> bool:

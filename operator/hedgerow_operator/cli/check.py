@@ -14,7 +14,16 @@ import msgspec
 from hedgerow_operator.api.manifests import FoundJob, Manifests, load_manifests
 from hedgerow_operator.api.metadata import DEFAULT_NAMESPACE
 from hedgerow_operator.api.training_job import TrainingJob
-from hedgerow_operator.cli.check_parts import checkpoint, command, local, pod, resources, slurm, template_types
+from hedgerow_operator.cli.check_parts import (
+    checkpoint,
+    command,
+    endpoints,
+    local,
+    pod,
+    resources,
+    slurm,
+    template_types,
+)
 from hedgerow_operator.cli.check_parts.finding import ERROR, FINE, WARNING, Finding
 from hedgerow_operator.cli.launching import launch_of
 from hedgerow_operator.cli.outcome import name_of
@@ -46,6 +55,7 @@ def run_check(path: str, options: CheckOptions, output: str | None) -> int:
     """Print every finding; the exit code."""
     found = load_manifests(path)
     findings = [*manifest_findings(found), *(finding for job in found.jobs for finding in offline(job, found))]
+    findings += endpoints.findings(found)
     if options.context is not None and found.jobs:
         findings += _asked(found, options)
     jobs = ["", *(name_of(job.job) for job in found.jobs), *(finding.job for finding in findings)]

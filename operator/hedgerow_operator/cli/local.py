@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import click
@@ -24,6 +24,7 @@ from hedgerow_operator.cli.notify.shape import format_of
 from hedgerow_operator.cli.notify.webhook import Webhook, host_of
 from hedgerow_operator.cli.outcome import name_of
 from hedgerow_operator.cli.output import Output
+from hedgerow_operator.cli.serving.wanted import NOTHING_SERVED, ServingOptions, Wanted, wanted
 from hedgerow_operator.cli.session import Session
 from hedgerow_operator.cli.slurm_jobs import on_slurm
 from hedgerow_operator.cli.views.base import View
@@ -65,10 +66,14 @@ class Telling(Struct, frozen=True, kw_only=True):
 _NOBODY_ELSE = Telling()
 
 
-def run_manifests(path: str, state_dir: Path, telling: Telling) -> int:
-    """Run every TrainingJob in the manifests; the exit code. Raises click.ClickException for bad input."""
-    again = command(["-f", path], state_dir, telling)
-    return run_told(load_manifests(path), state_dir, again, telling)
+def run_manifests(path: str, state_dir: Path, telling: Telling, serving: ServingOptions) -> int:
+    """Run every TrainingJob in the manifests and serve every InferenceEndpoint; the exit code. Raises
+    click.ClickException for bad input.
+    """
+    again = command(["-f", path, *serving.words()], state_dir, telling)
+    manifests = load_manifests(path)
+    accepted(manifests)
+    return run_told(manifests, state_dir, again, telling, wanted(manifests, serving))
 
 
 def command(what: list[str], state_dir: Path, telling: Telling = _NOBODY_ELSE, of_job: tuple[str, ...] = ()) -> str:
@@ -77,16 +82,21 @@ def command(what: list[str], state_dir: Path, telling: Telling = _NOBODY_ELSE, o
     return shlex.join([*words, "--", *of_job] if of_job else words)
 
 
-def run_told(manifests: Manifests, state_dir: Path, again: str, telling: Telling) -> int:
+def run_told(
+    manifests: Manifests, state_dir: Path, again: str, telling: Telling, serving: Wanted = NOTHING_SERVED
+) -> int:
     """Run the jobs with what the command line says about telling; the exit code."""
     if telling.notify is not None:
         host_of(telling.notify)
     if not telling.detach:
-        return run_jobs(manifests, state_dir, lambda output: make_view(telling.output, output), again, telling)
-    names = ", ".join(name_of(job) for job in accepted(manifests))
+        return run_jobs(
+            manifests, state_dir, lambda output: make_view(telling.output, output), again, telling, serving=serving
+        )
+    served = [f"{one.metadata.namespace}/{one.metadata.name}" for one in serving.endpoints]
+    names = ", ".join([*(name_of(job) for job in accepted(manifests)), *served])
 
     def work(ready: Callable[[], None]) -> int:
-        return run_jobs(manifests, state_dir, lambda output: Silent(), again, telling, ready)
+        return run_jobs(manifests, state_dir, lambda output: Silent(), again, telling, ready, serving)
 
     pid = background.in_background(work)
     for note in (*manifests.notes, *telling.notes):
@@ -106,6 +116,7 @@ def run_jobs(
     again: str,
     telling: Telling = _NOBODY_ELSE,
     ready: Callable[[], None] = lambda: None,
+    serving: Wanted = NOTHING_SERVED,
 ) -> int:
     """Run jobs that were read already; the exit code. again: the command that goes on. ready: see Session."""
     jobs = accepted(manifests)
@@ -116,7 +127,7 @@ def run_jobs(
         with locked(paths) as lock:
             for note in (*manifests.notes, *telling.notes):
                 shown.note(note)
-            return asyncio.run(_run(jobs, paths, lock, shown, again, telling, ready))
+            return asyncio.run(_run(jobs, paths, lock, shown, again, telling, ready, serving))
     except StateError as error:
         raise click.ClickException(str(error)) from None
     finally:
@@ -131,6 +142,7 @@ async def _run(
     again: str,
     telling: Telling,
     ready: Callable[[], None],
+    serving: Wanted,
 ) -> int:
     views = [shown, Lines(time.time, lambda text: background.append(paths.news, text)), LiveFile(paths, time.monotonic)]
     streams = background.STREAMS if telling.detach else background.terminal_streams()
@@ -149,7 +161,28 @@ async def _run(
             if sys.stdout.fileno() in streams and all_views.drop(shown):
                 all_views.note("the terminal is gone, the run goes on in the background")
 
-        return await Session(paths, lock, all_views, again, ready, hung_up, telling.report_host).run(jobs)
+        beside = _served(serving, paths, all_views) if serving.endpoints else None
+        session = Session(paths, lock, all_views, again, ready, hung_up, telling.report_host, serving.stays, beside)
+        return await session.run(jobs)
+
+
+@contextlib.asynccontextmanager
+async def _served(serving: Wanted, paths: StatePaths, view: View) -> AsyncIterator[None]:
+    """Endpoints are served as long as the block lasts. Raises StateError."""
+    # Only here: whoever serves nothing needs none of it.
+    from hedgerow_operator.cli.serving.gateway_thread import GatewayThread
+
+    loop = asyncio.get_running_loop()
+    gateway = GatewayThread(serving, paths, lambda text: _in_loop(loop, lambda: view.note(text)))
+    await asyncio.to_thread(gateway.start)
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(gateway.stop)
+
+
+def _in_loop(loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> None:
+    loop.call_soon_threadsafe(act)
 
 
 def accepted(manifests: Manifests) -> list[TrainingJob]:

@@ -11,7 +11,11 @@ _COUNT = click.IntRange(min=1)
 @click.command(context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
 @click.option(
-    "-f", "--filename", "manifests", metavar="FILE_OR_DIR", help="TrainingJobs to run; - reads standard input."
+    "-f",
+    "--filename",
+    "manifests",
+    metavar="FILE_OR_DIR",
+    help="TrainingJobs to run, endpoints to serve; - reads standard input.",
 )
 @click.option("--nproc", type=_COUNT, metavar="N", help="Ranks; default: 1, or what torchrun in COMMAND is told.")
 @click.option("--workers", type=_COUNT, metavar="N", help="Groups of so many ranks each; default: 1.")
@@ -48,6 +52,20 @@ _COUNT = click.IntRange(min=1)
     metavar="HOST",
     help="Where nodes of Slurm reach this machine, for jobs with spec.slurm; default: its own address.",
 )
+@click.option(
+    "--gateway-port",
+    type=click.IntRange(0, 65_535),
+    default=0,
+    metavar="PORT",
+    help="Where endpoints are served on 127.0.0.1; default: a free one, which is said.",
+)
+@click.option(
+    "--secrets",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    metavar="DIR",
+    help="Secrets of endpoints, as files DIR/NAME/KEY; default: variables HEDGEROW_SECRET_NAME_KEY.",
+)
+@click.option("--exit-when-jobs-done", is_flag=True, help="Serve endpoints no longer than the jobs run.")
 def local(
     command: tuple[str, ...],
     manifests: str | None,
@@ -62,16 +80,21 @@ def local(
     notify: str | None,
     notify_format: str | None,
     report_host: str | None,
+    gateway_port: int,
+    secrets: Path | None,
+    exit_when_jobs_done: bool,
 ) -> None:
-    """Train on this machine, without a cluster: the jobs of manifests (-f), or COMMAND without any.
+    """Train and serve on this machine, without a cluster: what manifests say (-f), or COMMAND without any.
 
     Ctrl-C stops the ranks and leaves a state that the same command goes on from; a second Ctrl-C kills at once. A
-    terminal that closes leaves the run in the background: hedgerow ps, attach and stop.
+    terminal that closes leaves the run in the background: hedgerow ps, attach and stop. InferenceEndpoints are served
+    until Ctrl-C.
     Exits 0 if every job succeeded, 1 if not, 2 for bad input.
     """
     from hedgerow_operator.cli.command_job import Wanted
     from hedgerow_operator.cli.local import Telling, run_manifests
     from hedgerow_operator.cli.one_box import run_command
+    from hedgerow_operator.cli.serving.wanted import ServingOptions
 
     if detach and output:
         raise click.ClickException("--detach shows nothing here; leave -o out, or look later with hedgerow ps -o json")
@@ -89,11 +112,12 @@ def local(
         checkpoint_directory=checkpoint_dir,
         max_restarts=max_restarts,
     )
-    telling = Telling(
-        output=output, detach=detach, notify=notify, notify_format=notify_format, report_host=report_host
-    )
+    telling = Telling(output=output, detach=detach, notify=notify, notify_format=notify_format, report_host=report_host)
+    serving = ServingOptions(port=gateway_port, secrets=secrets, exit_when_jobs_done=exit_when_jobs_done)
+    if manifests is None and serving.words():
+        raise click.ClickException(f"{serving.words()[0]} belongs to manifests with an InferenceEndpoint (-f)")
     if manifests is None:
         sys.exit(run_command(wanted, state_dir, telling))
     for option in wanted.options():
         raise click.ClickException(f"{option} belongs to a command after --; with -f write it into the manifest")
-    sys.exit(run_manifests(manifests, state_dir, telling))
+    sys.exit(run_manifests(manifests, state_dir, telling, serving))

@@ -44,6 +44,8 @@ def show_rendered(manifests: str, report_url: str | None, image: str | None, sta
     found = load_manifests(manifests)
     if found.errors:
         raise click.ClickException(str(found.errors[0]))
+    if not found.jobs:
+        raise click.ClickException(f"{manifests} holds no TrainingJob, and for endpoints nothing else is created")
     for job in found.jobs:
         for wrong in template_types.findings(job.job.spec):
             raise click.ClickException(f"{job.where}: {wrong.sentence}")

@@ -32,6 +32,8 @@ from hedgerow_operator.server.health import Health
 from hedgerow_operator.server.listening import listen
 from hedgerow_operator.server.metrics import Metrics
 
+Beside = contextlib.AbstractAsyncContextManager[None]
+
 _LOOK_SECONDS = 0.2
 # Reports cost nothing within one machine, and whoever looks at the table wants to see the steps pass.
 _REPORT_SECONDS = 1.0
@@ -65,10 +67,13 @@ class Session:
         ready: Callable[[], None] = lambda: None,
         hung_up: Callable[[], None] = lambda: None,
         report_host: str | None = None,
+        stays: bool = False,
+        beside: Beside | None = None,
     ) -> None:
         """``again``: the command that goes on from where an interrupted run ends. ``ready``: called once the jobs are
         looked after. ``hung_up``: called when the terminal is gone; the session goes on. ``report_host``: where nodes
-        of Slurm reach this machine, None: to be found out.
+        of Slurm reach this machine, None: to be found out. ``stays``: it ends by a person only, whatever the jobs do.
+        ``beside``: what is up as long as they are looked after.
         """
         self._paths = paths
         self._lock = lock
@@ -78,7 +83,7 @@ class Session:
         self._view = view
         self._jobs = FileJobs(paths, time.time, view.changed, view.happened)
         self._runtimes = SessionRuntimes(paths, self._look)
-        self._report_host = report_host
+        self._report_host, self._stays, self._beside = report_host, stays, beside or contextlib.nullcontext()
         self._hub = ReportHub(clock=time.monotonic, longest_interval=_REPORT_SECONDS)
         self._metrics = Metrics()
         self._health = Health(time.monotonic)
@@ -110,7 +115,7 @@ class Session:
         if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup leaves it
             loop.add_signal_handler(signal.SIGHUP, self._hung_up)
         self._write_session()
-        async with self._working():
+        async with self._beside, self._working():
             self._ready()
             await self._until_at_rest()
         final = [self._jobs.as_written(job) for job in self._jobs.all()]
@@ -233,7 +238,7 @@ class Session:
     async def _all_at_rest(self) -> bool:
         """Whether every job is, with no process left."""
         jobs = self._jobs.all()
-        if not all(is_at_rest(job) for job in jobs):
+        if (self._stays and not self._interrupted) or not all(is_at_rest(job) for job in jobs):
             return False
         try:
             seen = [placement for job in jobs for placement in await self._runtimes.of(job).placements(job)]
@@ -253,10 +258,12 @@ class Session:
             return
         if self._interrupted:
             self._killed.set()
-            self._view.note("killing the ranks")
+            if self._jobs.all():
+                self._view.note("killing the ranks")
             return
         self._interrupted, self._interrupted_at = True, time.monotonic()
-        self._view.note("stopping the ranks; press Ctrl-C once more to kill them at once")
+        if self._jobs.all():
+            self._view.note("stopping the ranks; press Ctrl-C once more to kill them at once")
         self._jobs.interrupt()
         self._look_at_all()
 

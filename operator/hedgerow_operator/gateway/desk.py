@@ -124,9 +124,9 @@ class Desk:
         try:
             settings = _with_only(settings_of(endpoint, keys), made)
             validators = tuple(map(self._validator_of, endpoint.spec.validate))
+            money, losers, protection = self._accounts.parts(_full_name(endpoint), made, endpoint.spec.budget)
         except ValueError as error:
             raise _Unfit(reasons.INVALID_SPEC, str(error)) from None
-        money, losers, protection = self._accounts.parts(_full_name(endpoint), made, endpoint.spec.budget)
         parts = Parts(providers=made, money=money, losers=losers, protection=protection, validators=validators)
         self._gateway.serve(settings, parts)
 

@@ -6,8 +6,8 @@ from hedgerow_operator.api.labels import TRAINING_JOB_KIND
 from hedgerow_operator.reconcile.ports import JobKey
 
 # Files beside the folders of the namespaces.
-_LOCK, _ADDRESS = "lock", "address"
-RESERVED_NAMES = (_LOCK, _ADDRESS)
+_LOCK, _ADDRESS, _GATEWAY_ADDRESS = "lock", "address", "gateway-address"
+RESERVED_NAMES = (_LOCK, _ADDRESS, _GATEWAY_ADDRESS)
 
 
 class StatePaths:
@@ -17,14 +17,20 @@ class StatePaths:
         self.root = root.absolute()
         self.lock = self.root / _LOCK
         self.address = self.root / _ADDRESS
+        self.gateway_address = self.root / _GATEWAY_ADDRESS
         # No name of a namespace has a dot.
         self.session = self.root / "session.json"
         self.live = self.root / "live.json"
+        self.journal = self.root / "gateway.sqlite"
         self.news = self.root / "hedgerow.log"
 
     def object(self, key: JobKey) -> Path:
         """The whole job object, as YAML."""
         return self.root / key.namespace / TRAINING_JOB_KIND / f"{key.name}.yaml"
+
+    def other(self, kind: str, namespace: str, name: str) -> Path:
+        """The whole object of another kind, as YAML."""
+        return self.root / namespace / kind / f"{name}.yaml"
 
     def objects(self) -> list[Path]:
         """The objects that are there, sorted by name."""

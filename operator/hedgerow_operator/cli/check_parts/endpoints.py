@@ -1,0 +1,41 @@
+"""What there is to say of InferenceEndpoints and ServerlessProviders that keep the rules, without any cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from hedgerow_operator.api.inference_endpoint import InferenceEndpoint
+from hedgerow_operator.api.manifests import FoundEndpoint, Manifests
+from hedgerow_operator.api.serverless_provider import ServerlessProvider
+from hedgerow_operator.cli.check_parts.finding import ERROR, FINE, WARNING, Finding
+
+_KEPT = "keeps the schema and every rule of this release"
+_Providers = Mapping[tuple[str, str], ServerlessProvider]
+
+
+def findings(found: Manifests) -> Iterator[Finding]:
+    """Those of each, the endpoints first."""
+    known = {(one.provider.metadata.namespace, one.provider.metadata.name): one.provider for one in found.providers}
+    for endpoint in found.endpoints:
+        yield Finding(FINE, "manifest", _KEPT, endpoint.where, _name(endpoint.endpoint))
+        yield from _providers(endpoint, known)
+    for provider in found.providers:
+        yield Finding(FINE, "manifest", _KEPT, provider.where, _name(provider.provider))
+
+
+def _providers(found: FoundEndpoint, known: _Providers) -> Iterator[Finding]:
+    endpoint = found.endpoint
+    for use in endpoint.spec.providers:
+        provider = known.get((endpoint.metadata.namespace, use.provider_ref.name))
+        if provider is None:
+            sentence = f"ServerlessProvider {use.provider_ref.name} is not written here; it must be there already"
+            yield Finding(WARNING, "providers", sentence, found.where, _name(endpoint))
+        elif endpoint.spec.budget is not None and provider.spec.price is None:
+            sentence = (
+                f'the budget needs the price of {use.provider_ref.name}; write its price.perSecondUSD, "0" if free'
+            )
+            yield Finding(ERROR, "budget", sentence, found.where, _name(endpoint))
+
+
+def _name(found: InferenceEndpoint | ServerlessProvider) -> str:
+    return f"{found.kind} {found.metadata.namespace}/{found.metadata.name}"

@@ -1,0 +1,1 @@
+"""Endpoints of `hedgerow local`: a gateway on loopback."""

@@ -1,0 +1,1 @@
+"""How inference endpoints and their providers stand: pure."""
