@@ -9,6 +9,7 @@ from hedgerow_operator.cli.checkpoints import checkpoints
 from hedgerow_operator.cli.jobs_commands import attach, ps, stop
 from hedgerow_operator.cli.local_command import local
 from hedgerow_operator.cli.manifest_commands import check, render
+from hedgerow_operator.cli.receipts_command import receipts
 from hedgerow_operator.cli.replay import replay
 
 BAD_INPUT = 2
@@ -56,7 +57,7 @@ def sbatch() -> None:
     """Submit a batch script to Slurm as sbatch does, and look after what its sruns start."""
 
 
-for _command in (local, ps, attach, stop, render, check, checkpoints, replay):
+for _command in (local, ps, attach, stop, render, check, checkpoints, replay, receipts):
     commands.add_command(_command)
 
 
