@@ -7,10 +7,10 @@ from aiohttp import web
 from hedgerow_operator.gateway.asked import LostError
 from hedgerow_operator.gateway.gateway import Gateway, Served
 from hedgerow_operator.gateway.incoming import KEY, client_of, read
-from hedgerow_operator.gateway.metrics import exposition
+from hedgerow_operator.gateway.ops import probe
 from hedgerow_operator.gateway.peers import FORWARDED
 from hedgerow_operator.gateway.proxy import proxy
-from hedgerow_operator.gateway.reply import RefusedError, Reply, as_refused, json_reply, refusal
+from hedgerow_operator.gateway.reply import RefusedError, Reply, as_refused, refusal
 from hedgerow_operator.gateway.settings import Speaks
 from hedgerow_operator.gateway.streaming import BrokenOffError
 
@@ -29,7 +29,7 @@ class Front:
         namespace, name, path = _place(request.raw_path)
         served = self._gateway.find(namespace, name)
         if served is None:
-            return (self._probe(request, namespace) or self._nowhere(namespace, name)).response()
+            return (probe(self._gateway, request.raw_path) or self._nowhere(namespace, name)).response()
         counts = served.endpoint.counts
         try:
             response = await self._answer(served, request, path)
@@ -79,17 +79,6 @@ class Front:
         elif key := request.headers.get(KEY):
             number = peers.of_key(key)
         return None if number == peers.own.number else number
-
-    def _probe(self, request: web.BaseRequest, what: str) -> Reply | None:
-        if what == "healthz":
-            return json_reply(200, {"status": "ok"})
-        if what == "readyz":
-            ready = self._gateway.ready and not self._gateway.draining
-            return json_reply(200 if ready else 503, {"status": "ok" if ready else "takes no requests"})
-        if what == "metrics":
-            kind, text = exposition(self._gateway)
-            return Reply(status=200, headers={"Content-Type": kind}, body=text)
-        return None
 
     def _nowhere(self, namespace: str, name: str) -> Reply:
         told = f"no endpoint {name[:63]!r} is served in the namespace {namespace[:63]!r}; ask /NAMESPACE/ENDPOINT/…"

@@ -1,6 +1,6 @@
 """What /metrics says of the endpoints: read from their own counts when somebody asks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -23,10 +23,11 @@ class _Endpoints(Collector):
         yield from _of_providers(found)
 
 
-def exposition(gateway: Gateway) -> tuple[str, bytes]:
-    """The content type, and the text."""
+def exposition(gateway: Gateway, more: Sequence[Collector] = ()) -> tuple[str, bytes]:
+    """The content type, and the text. more: what others count."""
     registry = CollectorRegistry()
-    registry.register(_Endpoints(gateway))
+    for one in (_Endpoints(gateway), *more):
+        registry.register(one)
     return CONTENT_TYPE_LATEST, generate_latest(registry)
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
@@ -14,6 +14,8 @@ HEAD_SECONDS = 10.0
 _IDLE_SECONDS = 75.0
 _LINGER_SECONDS = 5.0
 _LAST_SECONDS = 0.2
+
+Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 
 class _Handler(RequestHandler):
@@ -46,11 +48,11 @@ class _Server(web.Server):
 
 
 class Listening:
-    """The gateway on its sockets."""
+    """The gateway on its sockets. handler: who answers there; usually the front for clients."""
 
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(self, gateway: Gateway, handler: Handler | None = None) -> None:
         self._gateway = gateway
-        self._server = _Server(Front(gateway), handler_cancellation=True)
+        self._server = _Server(handler or Front(gateway), handler_cancellation=True)
         self._listeners: list[asyncio.Server] = []
 
     async def start(self, sockets: Sequence[socket.socket]) -> None:
@@ -62,8 +64,12 @@ class Listening:
     async def stop(self, grace_seconds: float) -> None:
         """Take no more requests; those that run get so long, and are cancelled then."""
         await self._gateway.drain(grace_seconds)
+        await self.close()
+        await self._gateway.close()
+
+    async def close(self) -> None:
+        """Close all connections, whatever they are at."""
         for listener in self._listeners:
             listener.close()
         self._server.pre_shutdown()
         await self._server.shutdown(timeout=_LAST_SECONDS)
-        await self._gateway.close()
