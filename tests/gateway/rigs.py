@@ -39,6 +39,9 @@ SCALE = 0.02
 _CHAT = b'{"model": "m", "messages": [{"role": "user", "content": "hello"}]}'
 
 
+JOB = Call(body=b'{"prompt": "hello"}')
+
+
 class Traits(Struct, frozen=True, kw_only=True):
     """What an adapter can know. cancels: there is a call for it. stopped, runs_on: evidence, and whether it counts
     as leaked, after a cancel that works and one that does not. stops_alone: it ends with its connection.
@@ -60,7 +63,7 @@ class Rig(Struct, kw_only=True):
     provider: Provider
     world: World
     traits: Traits
-    call: Call = Call(body=b'{"prompt": "hello"}')
+    call: Call = JOB
     submit: str = "submit"
     api: Any = None
 
@@ -93,9 +96,10 @@ def _rig(make: Callable[[str], Provider], api: Callable[[World], Api], traits: T
     return maker
 
 
-def runpod(url: str) -> RunPod:
+def runpod(url: str, scale: float = SCALE) -> RunPod:
     """Against the imitated queue."""
-    return RunPod(setup_of("runpod"), "ep", api=f"{url}/v2", management=f"{url}/management")
+    setup = msgspec.structs.replace(setup_of("runpod"), scale=scale)
+    return RunPod(setup, "ep", api=f"{url}/v2", management=f"{url}/management")
 
 
 def declaration(url: str) -> Declaration:

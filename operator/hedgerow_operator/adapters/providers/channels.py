@@ -101,7 +101,7 @@ class ChannelAttempt:
             self._updates.put_nowait(None)
 
     def _show(self, update: Update) -> None:
-        if self._seen is not None and self._seen.state in _ENDED:
+        if self._seen is not None and self._seen.state in {*_ENDED, update.state}:
             return
         self._seen = update
         self._updates.put_nowait(update)

@@ -1,6 +1,7 @@
 """One pooled session to a provider; what goes wrong on the way becomes a ProviderError in a sentence."""
 
 import asyncio
+import io
 from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any
@@ -19,6 +20,7 @@ MOST_BYTES = 64 << 20
 _CALL_SECONDS = 30.0
 # Where a provider refuses for its rate without saying for how long.
 _PAUSE_SECONDS = 1.0
+_LARGE_BYTES = 1 << 20
 _NEVER_BEGAN = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.InvalidURL)
 
 
@@ -73,6 +75,9 @@ class Connection:
         ours = {name.lower() for name in self._headers}
         passed = {name: value for name, value in (headers or {}).items() if name.lower() not in ours}
         sent = {**passed, **self._headers}
+        if isinstance(body, bytes) and len(body) > _LARGE_BYTES:
+            # Else it is written at once, and nothing else goes on meanwhile.
+            body = io.BytesIO(body)
         return self.session.request(method, url, data=body, headers=sent, allow_redirects=False)
 
     def trouble(self, what: str, error: BaseException) -> Trouble:
@@ -115,7 +120,7 @@ def read_json(what: str, reply: Reply) -> Any:
 
 def _why(error: BaseException) -> str:
     if isinstance(error, Forbidden):
-        return str(error)
+        return str(error.strerror)
     if isinstance(error, aiohttp.ClientConnectorError):
         return f"{error.host} cannot be reached ({error.os_error.strerror or error.os_error})"
     if isinstance(error, TimeoutError):

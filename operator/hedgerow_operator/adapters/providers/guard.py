@@ -4,6 +4,7 @@ Checked when a connection is made, on the very address that it goes to: a name t
 later, a redirect, or an address written in an odd way change nothing.
 """
 
+import errno
 import ipaddress
 import socket
 from collections.abc import Iterable
@@ -37,7 +38,8 @@ class Guard:
             return
         kind = _kind(address, self._private)
         if kind:
-            raise Forbidden(f"{address} is {kind}, which may not be called; allow its network if it is meant")
+            sentence = f"{address} is {kind}, which may not be called; allow its network if it is meant"
+            raise Forbidden(errno.EACCES, sentence)
 
     def socket(self, info: tuple[Any, ...]) -> socket.socket:
         """The socket of a connection that is about to be made. Raises Forbidden."""

@@ -68,13 +68,15 @@ async def _told(api: JobApi, ending: Ending) -> str:
 async def _watched(api: JobApi, ending: Ending, *, patient: bool) -> Look | None:
     """The look that shows its end, else the newest; without patience one look is enough."""
     newest, pause = None, _FIRST_LOOK
+    # Its turn may have come late; the time that the job is given begins after that.
+    last = ending.passed + _LONGEST_SECONDS
     while True:
         try:
             newest = await api.look(ending.job_id)
         except ProviderError as error:
             if error.credentials or (isinstance(error, Trouble) and error.status in _UNKNOWN_JOB):
                 return newest
-        if (newest is not None and newest.ended) or not patient or ending.passed + pause > _LONGEST_SECONDS:
+        if (newest is not None and newest.ended) or not patient or ending.passed + pause > last:
             return newest
         await asyncio.sleep(pause * ending.setup.scale)
         pause = min(_LAST_LOOK, pause * _GROWTH)

@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 
 from hedgerow_operator.adapters.providers.contract import ProviderError
 
+_LEAST_PAUSE = 0.1
+
 
 class Window:
     """At most ``count`` starts within any ``seconds``. Turns are given in order, each its own time."""
@@ -48,20 +50,27 @@ class Limiter:
 
     @asynccontextmanager
     async def turn(self, longest: float = math.inf) -> AsyncIterator[None]:
-        """Waits for one; raises ProviderError when that would take longer than ``longest`` seconds."""
+        """Waits for one; raises ProviderError when that takes longer than ``longest`` seconds."""
         now = asyncio.get_running_loop().time()
         wait = self._window.next_at(now) - now
-        if wait > longest * self._scale or (longest < math.inf and self._places is not None and self._places.locked()):
-            raise ProviderError(
-                "its rate limit is used up for now", safe_to_retry=True, retry_after=max(wait / self._scale, 0.1)
-            )
+        if wait > longest * self._scale:
+            raise _busy(wait / self._scale)
+        await self._place(longest * self._scale)
+        try:
+            await self._wait()
+            yield
+        finally:
+            if self._places is not None:
+                self._places.release()
+
+    async def _place(self, longest: float) -> None:
         if self._places is None:
-            await self._wait()
-            yield
             return
-        async with self._places:
-            await self._wait()
-            yield
+        try:
+            async with asyncio.timeout(None if math.isinf(longest) else longest):
+                await self._places.acquire()
+        except TimeoutError:
+            raise _busy(_LEAST_PAUSE) from None
 
     def hold(self, seconds: float) -> None:
         """Start nothing more for so long."""
@@ -72,3 +81,8 @@ class Limiter:
         at = self._window.take(now)
         if at > now:
             await asyncio.sleep(at - now)
+
+
+def _busy(seconds: float) -> ProviderError:
+    pause = max(seconds, _LEAST_PAUSE)
+    return ProviderError("its rate limit is used up for now", safe_to_retry=True, retry_after=pause)

@@ -35,14 +35,14 @@ class PassThrough:
     ) -> None:
         self.name, self._setup = setup.name, setup
         self.usd_per_second, self.idle_billed_seconds = setup.usd_per_second, setup.idle_billed_seconds
-        self._url, self._health_path = url.rstrip("/"), health_path
+        self.url, self._health_path = url.rstrip("/"), health_path
         self._connection = Connection(setup, bearer(setup) if headers is None else headers)
         limits = setup.limits
         self._limiter = limiter or Limiter(limits.per_ten_seconds, concurrent=limits.concurrent, scale=setup.scale)
 
     async def submit(self, call: Call) -> ChannelAttempt:
         """See Provider."""
-        one = asked(call, self.name, joined(self._url, call.path), self._setup.scale)
+        one = asked(call, self.name, joined(self.url, call.path), self._setup.scale)
         talk = within(self._limiter, self._exchange(one))
         return ChannelAttempt(self._setup, f"request-{uuid4().hex}", talk)
 
@@ -52,7 +52,7 @@ class PassThrough:
 
     async def health(self) -> Health:
         """See Provider."""
-        return await asked_health(self._connection, self.name, self._url + self._health_path)
+        return await asked_health(self._connection, self.name, self.url + self._health_path)
 
     async def set_warm(self, workers: int) -> bool:
         """There is no such knob."""

@@ -27,7 +27,7 @@ class RunPod:
         self.usd_per_second, self.idle_billed_seconds = setup.usd_per_second, setup.idle_billed_seconds
         self._url = f"{api.rstrip('/')}/{endpoint_id}"
         self._connection = Connection(setup, bearer(setup))
-        self._jobs = Jobs(RunPodJobs(setup, self._url, self._connection))
+        self.jobs = Jobs(RunPodJobs(setup, self._url, self._connection))
         self._openai = PassThrough(
             setup, f"{self._url}/openai", limiter=Limiter(2000, concurrent=400, scale=setup.scale)
         )
@@ -36,11 +36,11 @@ class RunPod:
 
     async def submit(self, call: Call) -> JobAttempt | ChannelAttempt:
         """See Provider."""
-        return await (self._openai if call.path else self._jobs).submit(call)
+        return await (self._openai if call.path else self.jobs).submit(call)
 
     async def recover(self, job_id: str) -> Receipt:
         """See Provider."""
-        return orphaned(self._setup, job_id) if job_id.startswith("request-") else await self._jobs.recover(job_id)
+        return orphaned(self._setup, job_id) if job_id.startswith("request-") else await self.jobs.recover(job_id)
 
     async def health(self) -> Health:
         """See Provider."""
