@@ -11,7 +11,9 @@ import hedgerow_operator
 from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.api.manifests import load_manifests
 from hedgerow_operator.cli.local import command, run_jobs
+from hedgerow_operator.cli.outcome import ALL_SUCCEEDED
 from hedgerow_operator.cli.output import Output
+from hedgerow_operator.cli.serving.comparison import compare
 from hedgerow_operator.cli.views.story import Story
 from hedgerow_operator.reconcile.ports import JobKey
 
@@ -39,7 +41,10 @@ def run_demo(state_dir: Path | None) -> int:
         return told
 
     manifest = str(example / "trainingjob.yaml")
-    return run_jobs(load_manifests(manifest), paths.root, story, command(["-f", manifest], paths.root))
+    code = run_jobs(load_manifests(manifest), paths.root, story, command(["-f", manifest], paths.root))
+    if code == ALL_SUCCEEDED:
+        compare(example / "inferenceendpoint.yaml", folder / "serving")
+    return code
 
 
 def find_example() -> Path:

@@ -12,6 +12,7 @@ from hedgerow_operator.adapters.local.errors import StateError
 from hedgerow_operator.adapters.local.files import write_whole
 from hedgerow_operator.adapters.local.launch import LOOPBACK
 from hedgerow_operator.adapters.local.paths import StatePaths
+from hedgerow_operator.api.inference_endpoint import InferenceEndpoint
 from hedgerow_operator.cli.serving.standings import Place, Standings
 from hedgerow_operator.cli.serving.summary import summary
 from hedgerow_operator.cli.serving.wanted import Wanted
@@ -57,6 +58,11 @@ class GatewayThread:
         self._thread.join()
         for endpoint in self._standings.endpoints:
             self._tell(summary(endpoint))
+
+    @property
+    def endpoints(self) -> tuple[InferenceEndpoint, ...]:
+        """As they stand."""
+        return self._standings.endpoints
 
     def _run(self) -> None:
         loop = new_loop()
