@@ -1,6 +1,7 @@
 """Files that answers name by a URL: fetched past the guard, within bounds, and never from a private network."""
 
 import asyncio
+import re
 from urllib.parse import urljoin, urlsplit
 
 import aiohttp
@@ -33,8 +34,6 @@ class Fetching:
                 return await self._followed(url)
         except TimeoutError:
             raise NotFetched(f"what {_host(url)} holds did not come within {self._seconds:g} s") from None
-        except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise NotFetched(f"{_host(url)} cannot be asked for the file ({_why(error)})") from None
 
     async def close(self) -> None:
         """Let go of the session."""
@@ -48,14 +47,25 @@ class Fetching:
         for _hop in range(_MOST_REDIRECTS + 1):
             if urlsplit(url).scheme not in _SCHEMES:
                 raise NotFetched("the answer's file is neither at http:// nor at https://")
-            async with self._open.get(url, allow_redirects=False) as response:
-                if 300 <= response.status < 400 and "Location" in response.headers:
-                    url = urljoin(url, response.headers["Location"])
-                    continue
-                if response.status != 200:
-                    raise NotFetched(f"{_host(url)} answered for the file by HTTP {response.status}")
-                return await self._read(response, url)
+            try:
+                found = await self._asked(self._open, url)
+            except (aiohttp.ClientError, OSError, ValueError) as error:
+                if isinstance(error, TimeoutError):
+                    raise
+                raise NotFetched(f"{_host(url)} cannot be asked for the file ({_why(error)})") from None
+            if isinstance(found, bytes):
+                return found
+            url = found
         raise NotFetched(f"{_host(url)} redirects too often")
+
+    async def _asked(self, session: aiohttp.ClientSession, url: str) -> bytes | str:
+        """The file, or where it has moved."""
+        async with session.get(url, allow_redirects=False) as response:
+            if 300 <= response.status < 400 and "Location" in response.headers:
+                return urljoin(url, response.headers["Location"])
+            if response.status != 200:
+                raise NotFetched(f"{_host(url)} answered for the file by HTTP {response.status}")
+            return await self._read(response, url)
 
     async def _read(self, response: aiohttp.ClientResponse, url: str) -> bytes:
         body = bytearray()
@@ -76,8 +86,6 @@ def _host(url: str) -> str:
 def _why(error: BaseException) -> str:
     """Without the URL, which aiohttp writes into some of its messages."""
     cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
-    if isinstance(cause, Forbidden):
-        return str(cause)
-    if isinstance(cause, OSError) and cause.strerror:
-        return cause.strerror
+    if isinstance(cause, Forbidden) or (isinstance(cause, OSError) and cause.strerror):
+        return re.sub(r"^\[Errno \d+\] ", "", cause.strerror or str(cause))
     return type(error).__name__

@@ -12,8 +12,8 @@ GROUP = "hedgerow.validators"
 
 
 def plugin_look(check: AnswerCheck) -> Look:
-    """Raises ValueError with a sentence when there is no such plugin. It is loaded where it is first asked: never in the
-    gateway itself.
+    """Raises ValueError with a sentence when there is no such plugin. It is loaded where it is first asked, never
+    in the gateway itself.
     """
     found = [point for point in entry_points(group=GROUP) if point.name == check.plugin]
     if not found:
