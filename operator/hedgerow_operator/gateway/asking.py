@@ -40,7 +40,10 @@ class Asking:
     async def _accept(self, use: ProviderUse, answer: Answer) -> Accepted:
         if answer.chunks is not None:
             fault = await _fault(self._stream_checks, answer)
-            return Accepted(answer, fault) if fault else await committed(answer, self._openai)
+            accepted = Accepted(answer, fault) if fault else await committed(answer, self._openai)
+            if accepted.fault or accepted.answer.chunks is not None:
+                return accepted
+            answer = accepted.answer
         if self._openai and answer.output is None and answer.body.startswith(b'{"error"'):
             return Accepted(answer, f"{use.name} answered an error with status {answer.status}")
         if use.response:

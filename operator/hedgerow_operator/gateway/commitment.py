@@ -10,6 +10,7 @@ from hedgerow_operator.gateway.events import Events, Weight, split_events, weigh
 
 # A provider that sends so much before any content has none.
 _MOST_BEFORE_CONTENT = 1024 * 1024
+_MOST_WHOLE = 64 * 1024 * 1024
 
 
 def is_events(answer: Answer) -> bool:
@@ -19,10 +20,14 @@ def is_events(answer: Answer) -> bool:
 
 
 async def committed(answer: Answer, openai: bool) -> Accepted:
-    """The answer once its first content is there, with all that came before it. Waits for it; raises ProviderError."""
+    """The answer once its first content is there, with all that came before it; what is no stream although OpenAI's
+    clients asked for one, whole. Waits for it; raises ProviderError.
+    """
     assert answer.chunks is not None
     chunks = answer.chunks
     if not is_events(answer):
+        if openai:
+            return Accepted(replace(answer, chunks=None, body=await _whole(chunks)))
         first = await anext(chunks, b"")
         return Accepted(replace(answer, chunks=_joined(first, chunks)))
     events, before = Events(), bytearray()
@@ -41,6 +46,15 @@ async def committed(answer: Answer, openai: bool) -> Accepted:
     except ValueError as error:
         raise ProviderError(str(error)) from None
     return Accepted(answer, "the stream ended before any content")
+
+
+async def _whole(chunks: AsyncIterator[bytes]) -> bytes:
+    body = bytearray()
+    async for chunk in chunks:
+        body += chunk
+        if len(body) > _MOST_WHOLE:
+            raise ProviderError("an answer that is no stream is larger than 64 MiB")
+    return bytes(body)
 
 
 async def _joined(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

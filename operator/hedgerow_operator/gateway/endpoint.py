@@ -13,6 +13,8 @@ from hedgerow_operator.gateway.ports import Parts
 from hedgerow_operator.gateway.settings import EndpointSettings, ProviderUse
 from hedgerow_operator.gateway.turns import Turns
 
+_LEAST_BURST = 10.0
+
 
 class Endpoint:
     """settings and parts are replaced when its manifest changes; the rest stays. Made on its loop."""
@@ -28,7 +30,7 @@ class Endpoint:
     def renew(self, settings: EndpointSettings, parts: Parts) -> None:
         """From now on it is served so; requests that run go on as they began."""
         self.settings, self.parts = settings, parts
-        self.load = LoadCap(settings.max_extra_load)
+        self.load = LoadCap(settings.max_extra_load, max(_LEAST_BURST, settings.max_extra_load * settings.max_requests))
         self.providers: dict[str, Provider] = {provider.name: provider for provider in parts.providers}
         self.uses: dict[str, ProviderUse] = {use.name: use for use in settings.providers}
         self.whole_checks = tuple(parts.validators)

@@ -4,11 +4,14 @@ _BURST = 10.0
 
 
 class LoadCap:
-    """A token bucket: every request puts ``share`` tokens in, every attempt beyond a request's first takes one."""
+    """A token bucket: every request puts ``share`` tokens in, every attempt beyond a request's first takes one.
+
+    burst: it holds so many at most; many requests that come at once may all be late together.
+    """
 
     def __init__(self, share: float, burst: float = _BURST) -> None:
         self._share, self._burst = share, burst
-        self._tokens = burst
+        self._tokens = min(burst, _BURST)
 
     def request(self) -> None:
         """A request has come."""
