@@ -23,20 +23,26 @@ STORY = [
     "from the hang to the verdict",
     "time that went into new steps (goodput)",
     "Without Hedgerow",
+    "A slow answer is overtaken by another provider's.",
+    "p50 p95 slowest over 60 s attempts",
+    "without hedging",
+    "15 of 54",
+    "hedged (Adaptive)",
+    "of 54",
 ]
 
 
-def test_the_demo_tells_everything_in_order_within_40_seconds(tmp_path: Path) -> None:
+def test_the_demo_tells_everything_in_order_within_50_seconds(tmp_path: Path) -> None:
     began = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-m", "hedgerow_operator.cli", "demo", "--state-dir", str(tmp_path)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=90,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert time.monotonic() - began < 40
+    assert time.monotonic() - began < 50
     at, text = 0, " ".join(done.stdout.split())
     for part in STORY:
         words = " ".join(part.split())

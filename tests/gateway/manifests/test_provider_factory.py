@@ -48,9 +48,7 @@ async def test_prices_and_idle_time_reach_the_adapter() -> None:
 
 async def test_a_header_without_its_key_is_refused_by_name_alone() -> None:
     declared = serverless_provider(fields("HTTP as it is", http={"headers": {"X-Key": "${other}"}}))
-    with pytest.raises(
-        ValueError, match=r"http.headers.X-Key wants the key other, which the Secret does not
-    ):
+    with pytest.raises(ValueError, match=r"http.headers.X-Key wants the key other, which the Secret does not have"):
         provider_of(declared, "mine", SECRETS)
 
 

@@ -17,6 +17,7 @@ def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "trainingjob.yaml").touch()
     monkeypatch.setattr(demo, "find_example", lambda: folder)
     monkeypatch.setattr(demo, "run_jobs", lambda *arguments: 0)
+    monkeypatch.setattr(demo, "compare", lambda *arguments: None)
     return folder
 
 

@@ -30,6 +30,7 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
         "hedgerow_agent/devices/profiles/a100.json",
         "hedgerow_operator/examples/quickstart/train.py",
         "hedgerow_operator/examples/quickstart/trainingjob.yaml",
+        "hedgerow_operator/examples/quickstart/inferenceendpoint.yaml",
     ],
 )
 def test_the_wheel_holds(names: set[str], path: str) -> None:
