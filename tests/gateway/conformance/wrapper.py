@@ -1,4 +1,4 @@
-"""Our small server before a function or on a machine: what examples/modal_wrapper.py and worker_server.py answer."""
+"""Our small server before a function or on a machine: what examples/providers describes."""
 
 from typing import Any
 

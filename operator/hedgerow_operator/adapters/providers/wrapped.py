@@ -23,7 +23,7 @@ _STATES = {
 
 
 class WrappedJobs:
-    """See JobApi. What its answers hold: examples/modal_wrapper.py."""
+    """See JobApi. What its answers hold: examples/providers/README.md."""
 
     looks_per_second: float | None = None
 

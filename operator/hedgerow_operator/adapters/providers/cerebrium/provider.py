@@ -1,6 +1,6 @@
-"""See Provider. With ``beacon`` the function is our worker code (examples/cerebrium_worker.py), which streams."""
+"""See Provider. With ``beacon`` the function is our worker code (examples/providers), which streams."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -93,10 +93,7 @@ class Cerebrium:
 
     async def _events(self, pieces: Pieces) -> AsyncGenerator[Update, None]:
         async for data in data_of(pieces):
-            try:
-                event = mapping(decoded(data))
-            except ValueError:
-                continue
+            event = _event(data)
             if event.get("hedgerow") == "started":
                 yield Update(state=AttemptState.RUNNING)
             elif event.get("hedgerow") == "result":
@@ -120,6 +117,15 @@ def _job_answer(body: bytes, said: Any, status: int = 200) -> Answer:
         output=said.get("result"),
         execution_seconds=seconds(said.get("run_time_ms")),
     )
+
+
+def _event(data: bytes) -> Mapping[str, Any]:
+    """What the function has yielded: an object, or one that it has written as text itself."""
+    try:
+        said = decoded(data)
+        return mapping(decoded(said.encode()) if isinstance(said, str) else said)
+    except ValueError:
+        return {}
 
 
 def _safe(run_id: str) -> str:

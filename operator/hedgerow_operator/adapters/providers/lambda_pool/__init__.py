@@ -1,1 +1,1 @@
-"""Lambda Cloud: machines of ours, each with our agent in front (examples/worker_server.py)."""
+"""Lambda Cloud: machines of ours, each with our agent in front (examples/providers/worker_server.py)."""

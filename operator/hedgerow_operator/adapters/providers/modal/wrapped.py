@@ -1,4 +1,4 @@
-"""A function behind our wrapper app (examples/modal_wrapper.py), which spawns it, asks for its result, cancels it."""
+"""A function behind our wrapper app (examples/providers), which spawns it, asks for its result, cancels it."""
 
 from hedgerow_operator.adapters.providers.connection import Connection
 from hedgerow_operator.adapters.providers.contract import Call, Health, ProviderError
