@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,7 +14,7 @@ from hedgerow_operator.adapters.providers.contract import Provider
 from hedgerow_operator.api import reasons
 from hedgerow_operator.api.answer_check import AnswerCheck
 from hedgerow_operator.api.inference_endpoint import InferenceEndpoint
-from hedgerow_operator.api.inference_spec import Budget, EndpointProvider, NameRef
+from hedgerow_operator.api.inference_spec import Budget, EndpointProvider, InferenceEndpointSpec, NameRef
 from hedgerow_operator.api.serverless_provider import ServerlessProvider, ServerlessProviderSpec
 from hedgerow_operator.gateway.from_manifests import settings_of
 from hedgerow_operator.gateway.gateway import Gateway
@@ -64,6 +64,12 @@ class _Made(Struct):
     provider: Provider
 
 
+class _Using(NamedTuple):
+    endpoint: InferenceEndpointSpec
+    keys: str
+    providers: tuple[int, ...]
+
+
 class Desk:
     """Used on the gateway's loop. validator_of: raises ValueError. allowed_networks: see Setup."""
 
@@ -79,7 +85,7 @@ class Desk:
         self._validator_of, self._allowed_networks = validator_of, allowed_networks
         self._made: dict[tuple[str, str, str], _Made] = {}
         self._retired: list[Provider] = []
-        self._served: dict[Place, tuple[object, ...]] = {}
+        self._served: dict[Place, _Using] = {}
         self.standings: dict[Place, Standing] = {}
 
     async def apply(self, endpoints: Iterable[InferenceEndpoint], providers: Iterable[ServerlessProvider]) -> None:
@@ -102,6 +108,10 @@ class Desk:
         """One that is made of this ServerlessProvider, whatever it is called."""
         return next((made.provider for key, made in self._made.items() if key[:2] == (namespace, ref)), None)
 
+    def budgets(self) -> tuple[str, ...]:
+        """Endpoints that have one, as NAMESPACE/NAME."""
+        return tuple("/".join(place) for place, using in self._served.items() if using.endpoint.budget is not None)
+
     async def _standing(
         self, place: Place, endpoint: InferenceEndpoint, known: Mapping[Place, ServerlessProvider]
     ) -> Standing:
@@ -110,7 +120,7 @@ class Desk:
         try:
             made = await self._providers(endpoint, known, left_out)
             keys, digest = await self._keys(endpoint)
-            using = (endpoint.spec, digest, tuple(map(id, made)))
+            using = _Using(endpoint.spec, digest, tuple(map(id, made)))
             if self._served.get(place) != using:
                 self._serve(endpoint, made, keys)
                 self._served[place] = using

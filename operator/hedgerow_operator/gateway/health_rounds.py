@@ -24,13 +24,29 @@ class HealthRounds:
         heard: Callable[[Mapping[Place, ProviderHealth]], None],
     ) -> None:
         self._desk, self._heard = desk, heard
-        self._places = [(one.metadata.namespace, one.metadata.name) for one in providers]
+        self._places: list[Place] = []
+        self._changed = asyncio.Event()
+        self.newest: dict[Place, ProviderHealth] = {}
+        self.follow(providers)
+
+    def follow(self, providers: Iterable[ServerlessProvider]) -> None:
+        """From now on these; asked at once where there are others than before."""
+        places = [(one.metadata.namespace, one.metadata.name) for one in providers]
+        if places != self._places:
+            self._places = places
+            self._changed.set()
 
     async def run(self) -> None:
         """Until it is cancelled."""
         while True:
-            self._heard(await self.once())
-            await asyncio.sleep(_EVERY_SECONDS)
+            self._changed.clear()
+            self.newest = await self.once()
+            self._heard(self.newest)
+            try:
+                async with asyncio.timeout(_EVERY_SECONDS):
+                    await self._changed.wait()
+            except TimeoutError:
+                continue
 
     async def once(self) -> dict[Place, ProviderHealth]:
         """Of those that some endpoint uses."""

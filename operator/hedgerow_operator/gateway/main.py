@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
+import os
 import socket
 import sqlite3
 import sys
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import click
+
+from hedgerow_operator.gateway.secret_files import SecretSource
 
 
 class _Address(click.ParamType):  # type: ignore[type-arg]
@@ -34,8 +37,21 @@ class _Address(click.ParamType):  # type: ignore[type-arg]
 @click.option(
     "--config",
     type=click.Path(exists=True, path_type=Path),
-    required=True,
-    help="Folder or file of InferenceEndpoint and ServerlessProvider manifests.",
+    default=None,
+    help="Folder or file of InferenceEndpoint and ServerlessProvider manifests.  [default: those of the cluster]",
+)
+@click.option(
+    "--namespace",
+    "namespaces",
+    multiple=True,
+    help="Without --config: serve endpoints of this namespace only; may be repeated. Without it: of the whole cluster.",
+)
+@click.option("--operator-url", default="", help="Where the operator's report server is. Empty: it is told nothing.")
+@click.option(
+    "--operator-token",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("/var/run/secrets/hedgerow/token"),
+    help="File of the token that the operator is shown.",
 )
 @click.option(
     "--secrets",
@@ -78,23 +94,60 @@ class _Address(click.ParamType):  # type: ignore[type-arg]
 )
 def main(**options: Any) -> None:
     """Serve inference endpoints: each request goes to the providers of its endpoint, hedged as its manifest says."""
-    from hedgerow_operator.gateway.directory import follow_directory
     from hedgerow_operator.gateway.journal_file import JournalInUseError
     from hedgerow_operator.gateway.process import serve
 
     logging.basicConfig(level=options["log_level"], format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
-    path = options["config"]
     try:
-        process = _process(options)
         with asyncio.Runner(loop_factory=new_loop) as runner:
-            runner.run(serve(process, lambda service: follow_directory(service, path)))
+            if options["config"] is None:
+                runner.run(_serve_cluster(options))
+                return
+            from hedgerow_operator.gateway.directory import follow_directory
+
+            path = options["config"]
+            runner.run(serve(_process(options), lambda service: follow_directory(service, path)))
     except (JournalInUseError, sqlite3.Error, ValueError) as error:
         raise click.ClickException(str(error)) from None
     except OSError as error:
         raise click.ClickException(f"{error.filename or 'the address'}: {error.strerror}") from None
 
 
-def _process(options: dict[str, Any]) -> Any:
+async def _serve_cluster(options: dict[str, Any]) -> None:
+    """Endpoints of the cluster that kubectl would ask, or of the one that this pod runs in."""
+    try:
+        from hedgerow_operator.adapters.kube.connection import NotConfigured, load_configuration, make_client
+    except ImportError:
+        raise click.UsageError(
+            "without --config endpoints are watched on Kubernetes, which needs its client; install it with: "
+            "pip install 'hedgerow[gateway,operator]'"
+        ) from None
+    from hedgerow_operator.adapters.kube.api import Api
+    from hedgerow_operator.gateway.cluster import ClusterSecrets, ClusterSource, follow_cluster
+    from hedgerow_operator.gateway.operator_link import OperatorLink
+    from hedgerow_operator.gateway.process import serve
+
+    try:
+        client = make_client(await load_configuration())
+    except NotConfigured as error:
+        raise click.UsageError(f"{error}; or write --config DIR") from None
+    api, link = Api(client), None
+    if options["operator_url"]:
+        link = OperatorLink(
+            url=options["operator_url"].rstrip("/"),
+            token=options["operator_token"],
+            gateway=os.environ.get("HOSTNAME") or socket.gethostname(),
+            leases="," in options["replicas"],
+        )
+    source = ClusterSource(api=api, namespaces=tuple(options["namespaces"]), link=link)
+    process = _process(options, ClusterSecrets(api))
+    try:
+        await serve(process, lambda service: follow_cluster(service, source))
+    finally:
+        await client.close()  # type: ignore[no-untyped-call]
+
+
+def _process(options: dict[str, Any], secrets: SecretSource | None = None) -> Any:
     from hedgerow_operator.gateway.peers import Replica
     from hedgerow_operator.gateway.process import Process
     from hedgerow_operator.gateway.secret_files import LocalSecrets
@@ -106,7 +159,8 @@ def _process(options: dict[str, Any]) -> Any:
     return Process(
         options=Options(
             journal=_journal(options["state"]),
-            secrets=LocalSecrets(options["secrets"]),
+            secrets=secrets or LocalSecrets(options["secrets"]),
+            share=secrets is not None and "," in options["replicas"],
             own=Replica(number=options["replica"], addresses=addresses),
             allowed_networks=tuple(options["allowed"]),
         ),

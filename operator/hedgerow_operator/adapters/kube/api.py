@@ -79,6 +79,27 @@ class Api:
                 return
             query = {**query, "continue": token}
 
+    async def changes(self, path: str, seconds: int) -> AsyncIterator[None]:
+        """Once for what is there, and whenever something of the collection changes, until the server ends it."""
+        query = [("watch", "1"), ("timeoutSeconds", str(seconds))]
+        try:
+            request = await self._client.param_serialize(
+                "GET", path, query_params=query, header_params={"Accept": "application/json"},
+                auth_settings=["BearerToken"],
+            )
+            timeout = aiohttp.ClientTimeout(total=seconds + 30)
+            response = await self._client.call_api(*request[:3], _request_timeout=timeout)
+            if response.status != 200:
+                data: bytes = await response.read()  # type: ignore[no-untyped-call]
+                _answer("GET", path, response.status, data)
+            try:
+                async for _chunk in response.response.content.iter_any():
+                    yield
+            finally:
+                response.response.close()
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise Unreachable(f"the watch of {path} broke off: {_words(error)}") from error
+
     async def create(self, path: str, body: Fields) -> Fields:
         """The object as created in the collection at ``path``."""
         return await self._write("POST", path, body=body, query={"fieldManager": FIELD_MANAGER})

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from hedgerow_operator.api.labels import API_VERSION, GPU_NODE_PLURAL, SLURM_CLUSTER_PLURAL, TRAINING_JOB_PLURAL
+from hedgerow_operator.api.labels import (
+    API_VERSION,
+    GPU_NODE_PLURAL,
+    INFERENCE_ENDPOINT_PLURAL,
+    SERVERLESS_PROVIDER_PLURAL,
+    SLURM_CLUSTER_PLURAL,
+    TRAINING_JOB_PLURAL,
+)
 
 TOKEN_REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"  # noqa: S105  (a path)
 OUR_API = f"/apis/{API_VERSION}"
@@ -28,6 +35,26 @@ def slurm_cluster(namespace: str, name: str) -> str:
 def slurm_clusters(namespaces: tuple[str, ...]) -> list[str]:
     """The collections of SlurmClusters, as of TrainingJobs."""
     return _collections(SLURM_CLUSTER_PLURAL, namespaces)
+
+
+def inference_endpoint(namespace: str, name: str) -> str:
+    """One InferenceEndpoint."""
+    return f"{OUR_API}/namespaces/{namespace}/{INFERENCE_ENDPOINT_PLURAL}/{name}"
+
+
+def inference_endpoints(namespaces: tuple[str, ...]) -> list[str]:
+    """The collections of InferenceEndpoints, as of TrainingJobs."""
+    return _collections(INFERENCE_ENDPOINT_PLURAL, namespaces)
+
+
+def serverless_provider(namespace: str, name: str) -> str:
+    """One ServerlessProvider."""
+    return f"{OUR_API}/namespaces/{namespace}/{SERVERLESS_PROVIDER_PLURAL}/{name}"
+
+
+def serverless_providers(namespaces: tuple[str, ...]) -> list[str]:
+    """The collections of ServerlessProviders, as of TrainingJobs."""
+    return _collections(SERVERLESS_PROVIDER_PLURAL, namespaces)
 
 
 def secret(namespace: str, name: str) -> str:
