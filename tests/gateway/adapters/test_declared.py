@@ -38,6 +38,22 @@ async def test_without_a_declared_cancel_a_loser_is_leaked_and_the_receipt_says_
     assert "no way to cancel is declared" in receipt.note
 
 
+@pytest.mark.parametrize(
+    "taken",
+    [faults.answer(409, '{"detail": "running jobs cannot be stopped"}'), faults.answer(200, '{"canceled": false}')],
+    ids=["refused, as by Together", "answered well though it is not done, as by Baseten"],
+)
+async def test_a_cancel_that_does_not_stop_a_running_job_leaves_it_leaked(taken: faults.Fault) -> None:
+    async with rig_of("a declared API of jobs") as rig:
+        rig.world.run = 400.0
+        attempt = await rig.provider.submit(rig.call)
+        rig.world.misbehave("cancel", taken, stays=True)
+        receipt = await attempt.cancel()
+        assert receipt.leaked
+        assert not receipt.terminal_status
+        assert receipt.note
+
+
 async def test_a_state_may_be_told_by_the_http_status_alone() -> None:
     async with serving(QueueApi(world := World(SCALE))) as url:
         states = {"200": AttemptState.VALID, "202": AttemptState.RUNNING}

@@ -102,7 +102,24 @@ async def test_a_request_that_is_no_json_is_refused_before_anything_is_sent(rig:
 
 async def test_health_tells_workers_and_queue(rig: Rig) -> None:
     health = await rig.provider.health()
-    assert (health.ok, health.warm, health.queued) == (True, 1, 0)
+    assert (health.ok, health.warm, health.queued, health.sentence) == (True, 1, 0, "")
+
+
+async def test_health_says_that_there_is_no_capacity_where_all_workers_are_throttled(rig: Rig) -> None:
+    rig.api.workers = {"idle": 0, "running": 0, "throttled": 3}
+    assert "all of its workers (3) are throttled" in (await rig.provider.health()).sentence
+
+
+async def test_a_job_that_is_not_known_everywhere_at_once_is_not_lost(rig: Rig) -> None:
+    rig.api.unknown_seconds = 1.5
+    assert (await ended(await rig.provider.submit(rig.call)))[-1].state is AttemptState.VALID
+
+
+async def test_a_provider_that_says_in_progress_too_early_still_gives_its_answer(rig: Rig) -> None:
+    rig.api.eager = True
+    rig.world.queue = 20.0
+    states = [update.state for update in await ended(await rig.provider.submit(rig.call))]
+    assert states == [AttemptState.QUEUED, AttemptState.RUNNING, AttemptState.VALID]
 
 
 async def test_health_with_a_wrong_key_says_so(rig: Rig) -> None:

@@ -18,12 +18,16 @@ _STATES = {
 
 
 class RunPodApi(Api):
-    """quota: of cancels. lag: a job counts as IN_PROGRESS before its container is ready."""
+    """quota: of cancels. eager: a job counts as IN_PROGRESS before its container is ready. unknown_seconds: so long
+    after its submit a job is not known yet. workers: of /health.
+    """
 
     def __init__(self, world: World) -> None:
         super().__init__(world)
         # Both sides measure the window: at its edges a tenth of it is left to the network.
         self.quota = Quota(100, 9.0 * world.scale, 20)
+        self.eager, self.unknown_seconds = False, 0.0
+        self.workers = {"idle": 1, "running": 0}
 
     def routes(self) -> list[web.RouteDef]:
         """See Api."""
@@ -49,7 +53,7 @@ class RunPodApi(Api):
 
     async def _status(self, request: web.Request) -> web.Response:
         job = self.world.jobs.get(request.match_info["job"])
-        if job is None or (self.world.expired and job.ended):
+        if job is None or job.age < self.unknown_seconds or (self.world.expired and job.ended):
             return web.json_response({"error": "job not found"}, status=404)
         return web.json_response(self._shown(job))
 
@@ -69,7 +73,7 @@ class RunPodApi(Api):
         states = [job.state for job in self.world.jobs.values()]
         jobs = {"completed": states.count("done"), "failed": states.count("failed"), "retried": 0}
         jobs |= {"inProgress": states.count("running"), "inQueue": states.count("queued")}
-        return web.json_response({"jobs": jobs, "workers": {"idle": 1, "running": states.count("running")}})
+        return web.json_response({"jobs": jobs, "workers": self.workers})
 
     async def _patch(self, request: web.Request) -> web.Response:
         body = await body_of(self.world, request)
@@ -81,7 +85,8 @@ class RunPodApi(Api):
         return web.json_response({"workers": [], "summary": summary, "endpointVersion": 1})
 
     def _shown(self, job: Job) -> dict[str, Any]:
-        shown: dict[str, Any] = {"id": job.id, "status": _STATES[job.state]}
+        state = "running" if self.eager and job.state == "queued" else job.state
+        shown: dict[str, Any] = {"id": job.id, "status": _STATES[state]}
         queue, run = job.millis
         if job.state != "queued":
             shown |= {"delayTime": queue, "executionTime": run}

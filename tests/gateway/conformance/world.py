@@ -70,6 +70,11 @@ class Job:
         return {"echo": self.given}
 
     @property
+    def age(self) -> float:
+        """Seconds since it was taken, unscaled."""
+        return (self._loop.time() - self.began) / self._world.scale
+
+    @property
     def millis(self) -> tuple[int, int]:
         """In the queue, and of the run until now, as the provider would tell them: unscaled."""
         now, scale = self._loop.time(), self._world.scale

@@ -17,7 +17,7 @@ _HEALTH_SECONDS = 5.0
 
 class PassThrough:
     """See Provider. url: what ``Call.path`` is put behind. A Secret's apiKey is sent as a bearer token, unless
-    ``headers`` say how instead.
+    ``headers`` say how instead. connection: shared with others that ask the same provider.
     """
 
     shows_start = False
@@ -32,11 +32,12 @@ class PassThrough:
         health_path: str = "/health",
         headers: Mapping[str, str] | None = None,
         limiter: Limiter | None = None,
+        connection: Connection | None = None,
     ) -> None:
         self.name, self._setup = setup.name, setup
         self.usd_per_second, self.idle_billed_seconds = setup.usd_per_second, setup.idle_billed_seconds
         self.url, self._health_path = url.rstrip("/"), health_path
-        self._connection = Connection(setup, bearer(setup) if headers is None else headers)
+        self._connection = connection or Connection(setup, bearer(setup) if headers is None else headers)
         limits = setup.limits
         self._limiter = limiter or Limiter(limits.per_ten_seconds, concurrent=limits.concurrent, scale=setup.scale)
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
@@ -55,6 +56,16 @@ def seconds(millis: Any) -> float | None:
 def count(value: Any) -> int | None:
     """A whole number that is not negative."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def address(value: str) -> SplitResult | None:
+    """An address of HTTP without credentials in it; None: it is none."""
+    try:
+        parts = urlsplit(value)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.username
+        return parts if good and parts.port != 0 else None
+    except ValueError:
+        return None
 
 
 def words(value: Any) -> str:

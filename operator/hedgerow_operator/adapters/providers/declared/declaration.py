@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from msgspec import Struct
 
 from hedgerow_operator.adapters.providers.declared.paths import picking
 from hedgerow_operator.adapters.providers.setup import Secrets
+from hedgerow_operator.adapters.providers.values import address
 from hedgerow_operator.core.hedging.seen import AttemptState
 
 # Instead of a path: the state is told by the HTTP status, as text.
@@ -55,11 +56,10 @@ def check(declaration: Declaration) -> None:
     for name, call in calls.items():
         if call is None:
             continue
-        parts = urlsplit(call.url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"http.{name} asks {call.url!r}; write an address that begins with https://")
-        if parts.username or parts.password:
+        if "@" in call.url.partition("://")[2].partition("/")[0]:
             raise ValueError(f"http.{name} holds credentials; put them into a Secret and name it in http.headers")
+        if address(call.url) is None:
+            raise ValueError(f"http.{name} asks {call.url!r}; write an address that begins with https://")
         if name in ("status", "result", "cancel") and "{id}" not in call.url:
             raise ValueError(f"http.{name} does not name the job; put {{id}} where its id belongs")
         picking(call.body)

@@ -7,6 +7,7 @@ from hedgerow_operator.adapters.providers.connection import Connection, read_jso
 from hedgerow_operator.adapters.providers.contract import Answer, Call, ProviderError
 from hedgerow_operator.adapters.providers.declared.declaration import HTTP_STATUS, Declaration, DeclaredCall, url_of
 from hedgerow_operator.adapters.providers.declared.paths import picking
+from hedgerow_operator.adapters.providers.exchange import passed_on
 from hedgerow_operator.adapters.providers.job_api import Look, Taken
 from hedgerow_operator.adapters.providers.limiter import Limiter
 from hedgerow_operator.adapters.providers.setup import Setup
@@ -69,7 +70,7 @@ class DeclaredJobs:
             what = f"the result of {words(job_id)}"
             reply = await self._ask(what, self._declared.result, job_id)
             said = read_json(what, reply)
-        return Answer(status=200, headers=dict(reply.headers), body=reply.body, output=self._output(said))
+        return Answer(status=200, headers=passed_on(reply.headers), body=reply.body, output=self._output(said))
 
     def _failure(self, said: Any) -> str:
         reason = self._connection.scrubbed(words(self._error(said)))

@@ -11,7 +11,7 @@ from hedgerow_operator.adapters.providers.contract import Answer, Call, Health, 
 from hedgerow_operator.adapters.providers.declared.declaration import Declaration, check, headers_of
 from hedgerow_operator.adapters.providers.declared.jobs import DeclaredJobs, body_of
 from hedgerow_operator.adapters.providers.declared.paths import picking
-from hedgerow_operator.adapters.providers.exchange import LONGEST_SECONDS, Asked, exchange
+from hedgerow_operator.adapters.providers.exchange import LONGEST_SECONDS, Asked, exchange, passed_on
 from hedgerow_operator.adapters.providers.jobs import JobAttempt, Jobs
 from hedgerow_operator.adapters.providers.limiter import Limiter
 from hedgerow_operator.adapters.providers.passthrough import asked_health, orphaned
@@ -80,5 +80,5 @@ class DeclaredHTTP:
 
     def _read(self, reply: Reply) -> Update:
         output = self._output(read_json(self.name, reply))
-        answer = Answer(status=reply.status, headers=dict(reply.headers), body=reply.body, output=output)
+        answer = Answer(status=reply.status, headers=passed_on(reply.headers), body=reply.body, output=output)
         return Update(state=AttemptState.VALID, answer=answer)

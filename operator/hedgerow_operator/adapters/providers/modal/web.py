@@ -4,7 +4,7 @@ modal.com/docs/guide/webhook-timeouts
 """
 
 from collections.abc import AsyncGenerator
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 import aiohttp
 from msgspec.structs import replace
@@ -14,6 +14,7 @@ from hedgerow_operator.adapters.providers.exchange import Asked, answered, heard
 from hedgerow_operator.adapters.providers.modal.credentials import proxy_auth
 from hedgerow_operator.adapters.providers.passthrough import PassThrough
 from hedgerow_operator.adapters.providers.setup import Setup
+from hedgerow_operator.adapters.providers.values import address
 
 # The documented length of the chain, about 50 minutes.
 _MOST_HOPS = 20
@@ -39,8 +40,13 @@ class Modal(PassThrough):
 
     def _next(self, one: Asked, response: aiohttp.ClientResponse) -> str:
         """Where to wait on: the same host only, since our token goes there."""
-        url = urljoin(one.url, response.headers.get("Location", ""))
-        if urlsplit(url)[:2] != urlsplit(one.url)[:2]:
+        where = response.headers.get("Location", "")
+        try:
+            url = urljoin(one.url, where)
+        except ValueError:
+            url = ""
+        asked, there = address(one.url), address(url)
+        if asked is None or there is None or there[:2] != asked[:2]:
             response.close()
             raise ProviderError(f"{self.name} was answered by a redirect to another host, which is not followed")
         return url

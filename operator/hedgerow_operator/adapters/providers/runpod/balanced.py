@@ -1,8 +1,7 @@
 """An endpoint of type LOAD_BALANCER: no queue; a worker is asked by any path, or nobody is there."""
 
-from hedgerow_operator.adapters.providers.connection import Connection
 from hedgerow_operator.adapters.providers.contract import Health, ProviderError
-from hedgerow_operator.adapters.providers.passthrough import PassThrough, bearer
+from hedgerow_operator.adapters.providers.passthrough import PassThrough
 from hedgerow_operator.adapters.providers.runpod.management import MANAGEMENT, Management
 from hedgerow_operator.adapters.providers.setup import Setup
 from hedgerow_operator.adapters.providers.troubles import Trouble
@@ -20,8 +19,7 @@ class RunPodBalanced(PassThrough):
         management: str = MANAGEMENT,
     ) -> None:
         super().__init__(setup, url or f"https://{endpoint_id}.api.runpod.ai")
-        self._asked = Connection(setup, bearer(setup))
-        self._management = Management(setup, endpoint_id, management, self._asked)
+        self._management = Management(setup, endpoint_id, management, self._connection)
 
     async def health(self) -> Health:
         """By its workers' list, since a ping would start one."""
@@ -36,8 +34,3 @@ class RunPodBalanced(PassThrough):
         """See Provider."""
         await self._management.set_warm(workers)
         return True
-
-    async def close(self) -> None:
-        """See Provider."""
-        await super().close()
-        await self._asked.close()

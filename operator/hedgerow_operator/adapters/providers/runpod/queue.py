@@ -29,7 +29,10 @@ class RunPod:
         self._connection = Connection(setup, bearer(setup))
         self.jobs = Jobs(RunPodJobs(setup, self._url, self._connection))
         self._openai = PassThrough(
-            setup, f"{self._url}/openai", limiter=Limiter(2000, concurrent=400, scale=setup.scale)
+            setup,
+            f"{self._url}/openai",
+            limiter=Limiter(2000, concurrent=400, scale=setup.scale),
+            connection=self._connection,
         )
         self._management = Management(setup, endpoint_id, management, self._connection)
         self._health = Limiter(10, concurrent=2, scale=setup.scale)
@@ -67,7 +70,6 @@ class RunPod:
     async def close(self) -> None:
         """See Provider."""
         await self._connection.close()
-        await self._openai.close()
 
 
 def _odd(throttled: int | None, idle: int | None, running: int | None) -> str:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from hedgerow_operator.adapters.providers.channels import ChannelAttempt, within
 from hedgerow_operator.adapters.providers.connection import Connection, read_json
 from hedgerow_operator.adapters.providers.contract import Answer, Call, Health, ProviderError, Update
-from hedgerow_operator.adapters.providers.exchange import LONGEST_SECONDS, asked, exchange
+from hedgerow_operator.adapters.providers.exchange import LONGEST_SECONDS, asked, exchange, passed_on
 from hedgerow_operator.adapters.providers.guard import Guard
 from hedgerow_operator.adapters.providers.limiter import Limiter
 from hedgerow_operator.adapters.providers.passthrough import bearer, joined, orphaned
@@ -124,5 +124,5 @@ class Vast:
     def _read(self, reply: Reply) -> Update:
         said = reply.said
         output = said if not isinstance(said, str) else None
-        answer = Answer(status=reply.status, headers=dict(reply.headers), body=reply.body, output=output)
+        answer = Answer(status=reply.status, headers=passed_on(reply.headers), body=reply.body, output=output)
         return Update(state=AttemptState.VALID, answer=answer)

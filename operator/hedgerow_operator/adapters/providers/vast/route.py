@@ -1,14 +1,13 @@
 """Vast's router, and what is sent to the worker that it names."""
 
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
 
 from hedgerow_operator.adapters.providers.connection import Connection, read_json
 from hedgerow_operator.adapters.providers.contract import Call, ProviderError
-from hedgerow_operator.adapters.providers.values import decoded, mapping, text, words
+from hedgerow_operator.adapters.providers.values import address, decoded, mapping, text, words
 
 ROUTE = "https://run.vast.ai/route/"
 _SIGNED = ("signature", "cost", "endpoint", "reqnum", "url")
@@ -30,8 +29,7 @@ async def routed(connection: Connection, route: str, endpoint: str, cost: float)
     url = text(said.get("url")).rstrip("/")
     if not url:
         return Routed(status=words(said.get("status")) or "no worker")
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
+    if address(url) is None:
         raise ProviderError(f"{what} was answered by {words(url)}, which is no address")
     auth = {name: said.get(name) for name in _SIGNED}
     return Routed(url=url, auth={**auth, "request_idx": said.get("request_idx", said.get("__request_id"))})
