@@ -174,8 +174,10 @@ def _process(options: dict[str, Any], secrets: SecretSource | None = None) -> An
 def _journal(state: Path | None) -> Path | None:
     if state is None:
         return None
+    from hedgerow_operator.adapters.local.paths import StatePaths
+
     state.mkdir(parents=True, exist_ok=True)
-    return state / "journal.sqlite"
+    return StatePaths(state).journal
 
 
 def _listening(host: str, port: int) -> socket.socket:
