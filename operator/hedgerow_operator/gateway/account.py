@@ -16,6 +16,9 @@ from hedgerow_operator.gateway.journal import Journal
 from hedgerow_operator.gateway.journal_entries import Given, Kept
 from hedgerow_operator.gateway.ports import Ended, Ending, Launch
 
+_LOST = "its provider did not say whether it has taken it"
+_UNNAMED = "it has no name, so nobody can end it if it runs"
+
 
 class Tally:
     """Of one provider since this process began. cost: nanodollars by (served, measured). receipts: by (evidence,
@@ -151,6 +154,10 @@ class Held:
     def settle(self, ended: Ended) -> None:
         """See Reservation."""
         if self._over:
+            return
+        if ended.ending is Ending.LOST and not self.kept.job_id:
+            self.give_up(_LOST)
+            self.given(Receipt(provider=self.kept.provider, job_id="", note=_UNNAMED), 0)
             return
         self._over = True
         charge = NOTHING

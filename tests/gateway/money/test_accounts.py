@@ -56,6 +56,7 @@ async def test_what_an_attempt_costs(ended: Ended, cost: float, measured: bool) 
     provider, kept = ScriptedProvider(), books()
     account, _, _ = kept.parts(ENDPOINT, [provider])
     held = await held_by(account, provider)
+    held.taken("job-1")
     held.settle(ended)
     held.settle(Ended(ending=Ending.LOST, seconds=1000.0))
     spending = kept.spending(ENDPOINT)
@@ -105,6 +106,17 @@ async def test_a_loser_without_proof_that_ran_longer_than_was_held_costs_that() 
     await kept.close()
 
 
+async def test_a_submit_without_an_answer_may_run_for_all_we_know_and_has_a_receipt_that_says_so() -> None:
+    provider, kept = ScriptedProvider(), books()
+    account, _, _ = kept.parts(ENDPOINT, [provider])
+    (await held_by(account, provider)).settle(Ended(ending=Ending.LOST, seconds=5.0))
+    (given,) = kept.receipts()
+    assert given.receipt.leaked
+    assert given.why == "its provider did not say whether it has taken it"
+    assert (kept.spending(ENDPOINT).day, kept.spending(ENDPOINT).leaked) == (100.0, 1)
+    await kept.close()
+
+
 async def test_case_g05_a_stream_that_dies_is_charged_by_its_provider_though_the_client_got_a_failure() -> None:
     provider, kept = ScriptedProvider(), books()
     account, losers, _ = kept.parts(ENDPOINT, [provider])
@@ -119,7 +131,9 @@ async def test_case_g05_a_stream_that_dies_is_charged_by_its_provider_though_the
 async def test_case_g06_an_estimate_is_never_told_as_measured() -> None:
     provider, kept = ScriptedProvider(), books()
     account, _, _ = kept.parts(ENDPOINT, [provider])
-    (await held_by(account, provider)).settle(Ended(ending=Ending.LOST, seconds=23.17))
+    held = await held_by(account, provider)
+    held.taken("job-1")
+    held.settle(Ended(ending=Ending.LOST, seconds=23.17))
     spending = kept.spending(ENDPOINT)
     assert (spending.day, spending.measured_day) == (23.17, 0.0)
     await kept.close()
