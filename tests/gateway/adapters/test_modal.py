@@ -33,7 +33,7 @@ async def test_a_chain_without_an_end_is_a_failure(rig: Rig) -> None:
     assert rig.world.count("wait") == 20
 
 
-@pytest.mark.parametrize("where", ["http://169.254.169.254/", "https://elsewhere.example/", ""])
+@pytest.mark.parametrize("where", ["http://169.254.169.254/", "https://elsewhere.example/", "http://[", ""])
 async def test_a_redirect_elsewhere_is_not_followed_with_our_token(rig: Rig, where: str) -> None:
     rig.world.misbehave("submit", faults.answer(303, "", Location=where))
     rig.world.misbehave("wait", faults.BROKEN, stays=True)

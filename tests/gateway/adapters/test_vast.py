@@ -42,7 +42,9 @@ async def test_the_worker_is_shown_the_router_s_signature_and_never_the_key(rig:
     assert set(body["auth_data"]) == {"signature", "cost", "endpoint", "reqnum", "url", "request_idx"}
 
 
-@pytest.mark.parametrize("url", ["http://169.254.169.254", "http://10.0.0.1", "file:///etc/passwd", "http://u:p@x"])
+@pytest.mark.parametrize(
+    "url", ["http://169.254.169.254", "http://10.0.0.1", "file:///etc/passwd", "http://u:p@x", "http://["]
+)
 async def test_a_worker_at_an_address_that_no_worker_has_is_not_asked(rig: Rig, url: str) -> None:
     rig.world.misbehave("route", faults.answer(200, f'{{"url": "{url}", "signature": "s"}}'))
     update = (await ended(await rig.provider.submit(rig.call)))[-1]

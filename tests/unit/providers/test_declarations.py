@@ -24,6 +24,7 @@ GOOD = Declaration(
 
 BAD = {
     "no address": (replace(GOOD, submit=DeclaredCall(url="api.example/run")), "begins with https://"),
+    "half an address": (replace(GOOD, submit=DeclaredCall(url="https://[")), "begins with https://"),
     "another scheme": (replace(GOOD, submit=DeclaredCall(url="file:///etc/passwd")), "begins with https://"),
     "credentials in the address": (replace(GOOD, submit=DeclaredCall(url="https://u:p@x/")), "put them into a Secret"),
     "a status that does not name the job": (
