@@ -67,10 +67,12 @@ class Asker(asyncio.Protocol):
             self.done.set_result(None)
 
 
-async def _load(port: int, path: str, connections: int, seconds: float, stream: bool, rate: float) -> dict[str, object]:
+async def _load(
+    port: int, path: str, connections: int, seconds: float, stream: bool, rate: float
+) -> dict[str, object]:
     body = json.dumps({**_BODY, "stream": True} if stream else _BODY).encode()
-    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
-    request = head.encode() + b"Authorization: Bearer sk-bench\r\n\r\n" + body
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n"
+    request = head.encode() + b"Content-Type: application/json\r\nAuthorization: Bearer sk-bench\r\n\r\n" + body
     loop, began = asyncio.get_running_loop(), time.perf_counter()
     latencies: list[float] = []
     firsts: list[float] = []
