@@ -28,7 +28,8 @@ _MINUTE = 60.0
 _LATER_SECONDS = 0.05
 _RETRY_SECONDS = 1.0
 _MOST_WAITING = 200_000
-_SWEEP_SECONDS = 10.0
+_SWEEP_SECONDS = 2.0
+_LARGE_LOG_BYTES, _OLD_LOG_SECONDS = 4 << 20, 60.0
 Statement = tuple[str, tuple[object, ...]]
 _INSERT = "INSERT OR REPLACE INTO attempts (id, kept, job, why) VALUES (?, ?, ?, ?)"
 _SPEND = (
@@ -46,8 +47,8 @@ class Journal:
         self._open: dict[int, Kept] = {}
         self._written: list[asyncio.Future[None]] = []
         self._timer: asyncio.Handle | None = None
-        self._soon = False
-        self._swept_at = 0.0
+        self._soon = self._paused = False
+        self._swept_at = self._checked_at = 0.0
         self._checkpoint: asyncio.Task[None] | None = None
         self._next = time.time_ns() // 1000
         self.errors, self.trouble = 0, ""
@@ -57,8 +58,7 @@ class Journal:
         odd = self._file.open()
         loaded = replace(self._load(), odd=odd)
         self._open = {kept.number: kept for kept in loaded.attempts}
-        if odd:
-            _log.warning("%s", odd)
+        self._checked_at = time.time()
         return loaded
 
     def number(self) -> int:
@@ -114,6 +114,8 @@ class Journal:
 
     def flush(self) -> None:
         """Write what waits."""
+        if self._paused:
+            return
         if self._timer is not None:
             self._timer.cancel()
         self._timer, self._soon = None, False
@@ -131,11 +133,11 @@ class Journal:
 
     async def close(self) -> None:
         """Write what waits, and let go of the file."""
+        if self._checkpoint is not None:
+            await asyncio.wait([self._checkpoint])
         self.flush()
         if self._timer is not None:
             self._timer.cancel()
-        if self._checkpoint is not None:
-            await asyncio.wait([self._checkpoint])
         self._file.close()
 
     def _put(self, sql: str, *arguments: object, urgent: bool = False) -> None:
@@ -163,15 +165,25 @@ class Journal:
         db.execute("DELETE FROM spent WHERE minute < ?", (int((self._swept_at - DAY) // _MINUTE) - 60,))
         newest = "SELECT id FROM receipts ORDER BY id DESC LIMIT 1 OFFSET ?"
         db.execute(f"DELETE FROM receipts WHERE id <= ({newest})", (MOST_RECEIPTS,))  # noqa: S608  (no input in it)
-        if self._checkpoint is None or self._checkpoint.done():
-            with contextlib.suppress(RuntimeError):
-                loop = asyncio.get_running_loop()
-                self._checkpoint = loop.create_task(asyncio.to_thread(self._file.checkpoint))
+        due = self._swept_at - self._checked_at > _OLD_LOG_SECONDS or self._file.log_bytes > _LARGE_LOG_BYTES
+        if due and (self._checkpoint is None or self._checkpoint.done()):
+            self._checked_at = self._swept_at
+            self._checkpoint = asyncio.get_running_loop().create_task(self._put_in_place())
+
+    async def _put_in_place(self) -> None:
+        """Most of it while writing goes on, the rest while it waits for a moment: else the log would never end."""
+        await asyncio.to_thread(self._file.checkpoint, whole=False)
+        self._paused = True
+        try:
+            await asyncio.to_thread(self._file.checkpoint, whole=True)
+        finally:
+            self._paused = False
+            self.flush()
 
     def _failed(self, batch: list[Statement], error: sqlite3.Error) -> None:
         self.errors += 1
         if is_corrupt(error):
-            _log.error("%s", self._file.replace(str(error)))
+            _log.error("%s; what runs is written anew", self._file.replace(str(error)))
             kept = (
                 (_INSERT, (one.number, msgspec.json.encode(one), one.job_id, one.why)) for one in self._open.values()
             )

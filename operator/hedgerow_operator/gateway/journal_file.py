@@ -45,7 +45,8 @@ class JournalFile:
         except sqlite3.DatabaseError as error:
             if not is_corrupt(error):
                 raise
-            return self.replace(str(error))
+            lost = "what was spent before counts no more, and attempts that an earlier process left running are not ended"
+            return f"{self.replace(str(error))}; {lost}"
         return ""
 
     def replace(self, why: str) -> str:
@@ -62,17 +63,28 @@ class JournalFile:
             with contextlib.suppress(FileNotFoundError):
                 os.remove(f"{self.path}{ending}")
         self.db = _opened(self.path)
-        return (
-            f"the journal {self.path} cannot be read ({why}) and was moved to {aside}; what was spent before counts no "
-            "more, and attempts that an earlier process left running are not ended"
-        )
+        return f"the journal {self.path} cannot be read ({why}) and was moved to {aside}"
 
-    def checkpoint(self) -> None:
-        """Put what was written lately in its place. Called in a thread of its own: it waits for the disk."""
+    @property
+    def log_bytes(self) -> int:
+        """What was written since the last checkpoint."""
+        if self.path is None:
+            return 0
+        try:
+            return os.stat(f"{self.path}-wal").st_size
+        except OSError:
+            return 0
+
+    def checkpoint(self, *, whole: bool) -> None:
+        """Put what was written lately in its place. whole: nothing is written meanwhile, so that the log can begin
+        anew. Called in a thread of its own: it waits for the disk.
+        """
         if self.path is None:
             return
-        with contextlib.closing(sqlite3.connect(self.path, timeout=1.0)) as db, contextlib.suppress(sqlite3.Error):
-            db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        # Somebody who reads keeps the log from beginning anew; that is not waited for.
+        how = "TRUNCATE" if whole else "PASSIVE"
+        with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(self.path, timeout=0.05)) as db:
+            db.execute(f"PRAGMA wal_checkpoint({how})")
 
     def close(self) -> None:
         """Another process may have it."""

@@ -145,7 +145,7 @@ async def test_a_file_that_breaks_while_it_is_used_is_replaced_and_what_runs_is_
     account, _, _ = kept.parts(ENDPOINT, [provider])
     (await held_by(account, provider)).taken("first")
     await asyncio.sleep(0)
-    kept.journal._file.checkpoint()
+    kept.journal._file.checkpoint(whole=True)
     size = path.stat().st_size
     path.write_bytes(b"\xff" * size)
     kept.journal._file.db.close()
@@ -204,6 +204,25 @@ async def test_it_keeps_so_many_receipts_and_a_day_of_spending(tmp_path: Path, m
     assert rows(path, "SELECT count(*) FROM receipts") == [(10,)]
     assert rows(path, "SELECT * FROM spent") == []
     await kept.close()
+
+
+async def test_its_log_has_bounds_however_long_it_is_written_without_a_pause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_module, "_SWEEP_SECONDS", 0.0)
+    monkeypatch.setattr(journal_module, "_LARGE_LOG_BYTES", 200_000)
+    path, provider = tmp_path / "journal.sqlite", ScriptedProvider()
+    kept = books(path)
+    account, _, _ = kept.parts(ENDPOINT, [provider])
+    log, largest = tmp_path / "journal.sqlite-wal", 0
+    for _ in range(2000):
+        held = await held_by(account, provider)
+        held.taken("j" * 100)
+        held.settle(Ended(ending=Ending.WON, seconds=0.0))
+        largest = max(largest, log.stat().st_size)
+    assert largest < 4_000_000
+    await kept.close()
+    assert rows(path, "SELECT * FROM attempts") == []
 
 
 _KILLED = """
