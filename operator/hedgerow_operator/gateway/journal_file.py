@@ -45,7 +45,7 @@ class JournalFile:
         except sqlite3.DatabaseError as error:
             if not is_corrupt(error):
                 raise
-            lost = "what was spent before counts no more, and attempts that an earlier process left running are not ended"
+            lost = "what was spent before counts no more, and what an earlier process left running is not ended"
             return f"{self.replace(str(error))}; {lost}"
         return ""
 
