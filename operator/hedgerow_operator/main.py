@@ -98,6 +98,12 @@ def _own_namespace() -> str:
     help="Look at SlurmClusters and run jobs on them; needs the right to get the Secrets that they name.",
 )
 @click.option(
+    "--gateway-service-account",
+    default="",
+    help="NAMESPACE/NAME of the gateways' service account. Empty: InferenceEndpoints are not looked at.",
+)
+@click.option("--gateway-url", default="", help="Where clients reach the gateways; status.url begins with it.")
+@click.option(
     "--log-level", type=click.Choice(["DEBUG", "INFO", "WARNING", "ERROR"]), default="INFO", help="What to log."
 )
 def main(**options: Any) -> None:
@@ -141,6 +147,8 @@ def _settings(options: dict[str, Any]) -> Any:
         log_level=options["log_level"],
         agent_account=options["agent_service_account"],
         slurm=options["slurm"],
+        gateway_account=options["gateway_service_account"],
+        gateway_url=options["gateway_url"],
         exporters=ExporterRules(
             namespace=options["dcgm_exporter_namespace"],
             selector=options["dcgm_exporter_selector"],

@@ -25,6 +25,7 @@ from hedgerow_operator.adapters.kube.node_taints import KubeNodeTaints
 from hedgerow_operator.adapters.kube.nodes import Nodes
 from hedgerow_operator.adapters.kube.runtime import KubeRuntime
 from hedgerow_operator.adapters.kube.token_review import AgentReviews, Reviews, TokenReviews
+from hedgerow_operator.endpoint_side import EndpointSide
 from hedgerow_operator.handlers.login import make_login
 from hedgerow_operator.handlers.residents import Residents
 from hedgerow_operator.handlers.watches import make_registry, make_settings
@@ -124,6 +125,9 @@ class Operator:
         self.residents = Residents()
         watching, namespaces = self.health.watching, settings.namespaces
         self.slurm = SlurmSide(guarded, self.lease, namespaces, watching) if settings.slurm else None
+        self.endpoints = (
+            EndpointSide(guarded, self.lease, namespaces, settings.gateway_url) if settings.gateway_account else None
+        )
         self.node_queue = WorkQueue(self.health.watching(self.gpu_nodes.reconcile), on_error=_report_node_fault)
         self.agents.on_news = lambda node: self.node_queue.add(JobKey("", node))
         self.gpu_nodes.on_quarantine = self._look_at_jobs_on
@@ -133,7 +137,10 @@ class Operator:
         prepare()
         reviews, account = Reviews(self.free, time.monotonic), self.settings.agent_account
         agents = Agents(self.agents, AgentReviews(reviews, account)) if account else None
-        runner = make_runner(make_app(self.hub, TokenReviews(reviews), self.leading, self.metrics, self.health, agents))
+        app = make_app(self.hub, TokenReviews(reviews), self.leading, self.metrics, self.health, agents)
+        if self.endpoints:
+            self.endpoints.serve(app, reviews, self.settings.gateway_account)
+        runner = make_runner(app)
         await runner.setup()
         socket = listen(self.settings.listen_host, self.settings.listen_port)
         await web.SockSite(runner, socket, backlog=BACKLOG).start()
@@ -164,6 +171,7 @@ class Operator:
                 self._watch(),
                 *([self.scraper.run()] if self.scraper else ()),
                 *([self.slurm.run()] if self.slurm else ()),
+                *([self.endpoints.run()] if self.endpoints else ()),
             )
         }
         try:

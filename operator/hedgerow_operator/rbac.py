@@ -7,15 +7,28 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from hedgerow_operator.api.labels import GPU_NODE_PLURAL, GROUP, SLURM_CLUSTER_PLURAL, TRAINING_JOB_PLURAL
+from hedgerow_operator.api.labels import (
+    GPU_NODE_PLURAL,
+    GROUP,
+    INFERENCE_ENDPOINT_PLURAL,
+    SERVERLESS_PROVIDER_PLURAL,
+    SLURM_CLUSTER_PLURAL,
+    TRAINING_JOB_PLURAL,
+)
 
 # Namespace: in each namespace that is watched. Cluster: of the whole cluster, whatever is watched.
 # Home: in the operator's own namespace. Default: in the namespace of that name, where node agents run.
 # Taint: of the whole cluster, and only with nodeAction: Taint.
 # Exporters: in the namespace of the dcgm-exporters, and only with agent.source: DCGMExporter.
 # Slurm: in each namespace that is watched, and only with slurm.enabled.
-SCOPES = ("namespace", "cluster", "home", "default", "taint", "exporters", "slurm")
-Scope = Literal["namespace", "cluster", "home", "default", "taint", "exporters", "slurm"]
+# Endpoints: in each namespace that is watched, gatewayPods: in the operator's own one, and only with gateway.enabled.
+# Gateway: not the operator's: those of the gateways, in each namespace that is watched.
+SCOPES = (
+    "namespace", "cluster", "home", "default", "taint", "exporters", "slurm", "endpoints", "gatewayPods", "gateway",
+)  # fmt: skip
+Scope = Literal[
+    "namespace", "cluster", "home", "default", "taint", "exporters", "slurm", "endpoints", "gatewayPods", "gateway",
+]  # fmt: skip
 
 
 class Right(Struct, frozen=True, kw_only=True):
@@ -147,6 +160,62 @@ RIGHTS = (
         resource="secrets",
         verbs=("get",),
         why="reads the tokens that SlurmClusters name, each by its name; it cannot list Secrets",
+    ),
+    Right(
+        scope="endpoints",
+        group=GROUP,
+        resource=INFERENCE_ENDPOINT_PLURAL,
+        verbs=("get", "list", "patch"),
+        why="sees the endpoints, and keeps in an annotation what part of a budget each gateway may spend",
+    ),
+    Right(
+        scope="endpoints",
+        group=GROUP,
+        resource=SERVERLESS_PROVIDER_PLURAL,
+        verbs=("list",),
+        why="sees the providers that endpoints name",
+    ),
+    Right(
+        scope="endpoints",
+        group=GROUP,
+        resource=f"{INFERENCE_ENDPOINT_PLURAL}/status",
+        verbs=("update",),
+        why="says in it what the gateways say",
+    ),
+    Right(
+        scope="endpoints",
+        group=GROUP,
+        resource=f"{SERVERLESS_PROVIDER_PLURAL}/status",
+        verbs=("update",),
+        why="says in it whether the provider can be used",
+    ),
+    Right(
+        scope="gatewayPods",
+        group="",
+        resource="pods",
+        verbs=("get",),
+        why="checks that the pod that a gateway's token is of still exists",
+    ),
+    Right(
+        scope="gateway",
+        group=GROUP,
+        resource=INFERENCE_ENDPOINT_PLURAL,
+        verbs=("list", "watch"),
+        why="serves what is written there",
+    ),
+    Right(
+        scope="gateway",
+        group=GROUP,
+        resource=SERVERLESS_PROVIDER_PLURAL,
+        verbs=("list", "watch"),
+        why="knows how each provider is reached, and what it costs",
+    ),
+    Right(
+        scope="gateway",
+        group="",
+        resource="secrets",
+        verbs=("get",),
+        why="reads the keys that endpoints and providers name, each Secret by its name; it cannot list Secrets",
     ),
 )
 

@@ -23,6 +23,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     agent_account: namespace/name of the node agents' service account; empty: reports of agents are refused.
     exporters: the dcgm-exporters that stand in for agents; None: there are none.
     slurm: whether SlurmClusters are looked at, and jobs run on them.
+    gateway_account: namespace/name of the gateways' service account; empty: endpoints are not looked at. gateway_url:
+    where clients reach them.
     node_rules: the times that GPUNodes go by. taint_rules: how quarantined nodes are tainted; None: they are not."""
 
     namespaces: tuple[str, ...]
@@ -38,6 +40,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     node_rules: NodeRules = NodeRules()
     taint_rules: TaintRules | None = None
     slurm: bool = False
+    gateway_account: str = ""
+    gateway_url: str = ""
 
     @property
     def hears_nodes(self) -> bool:
@@ -67,8 +71,15 @@ def check(settings: Settings) -> None:
             "--dcgm-exporter-namespace: dcgm-exporters stand in for node agents, and agents are believed too; "
             "leave out one of --dcgm-exporter-namespace and --agent-service-account"
         )
-    if settings.agent_account and not re.fullmatch(r"[a-z0-9-]+/[a-z0-9.-]+", settings.agent_account):
+    accounts = (("agent", settings.agent_account), ("gateway", settings.gateway_account))
+    for who, account in accounts:
+        if account and not re.fullmatch(r"[a-z0-9-]+/[a-z0-9.-]+", account):
+            raise BadSettings(
+                f"--{who}-service-account: {account!r} is no service account; "
+                f"write its namespace and name, such as hedgerow-system/hedgerow-{who}"
+            )
+    if settings.gateway_account and not re.fullmatch(r"https?://[^/]+/?", settings.gateway_url):
         raise BadSettings(
-            f"--agent-service-account: {settings.agent_account!r} is no service account; "
-            "write its namespace and name, such as hedgerow-system/hedgerow-agent"
+            f"--gateway-url: {settings.gateway_url!r} is not the address of a server; write where clients reach the "
+            "gateways, such as http://hedgerow-gateway.hedgerow-system.svc"
         )

@@ -64,6 +64,43 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 {{- end }}
 
+{{- define "hedgerow.gatewayName" -}}
+{{- printf "%s-gateway" (include "hedgerow.fullname" .) }}
+{{- end }}
+
+{{- define "hedgerow.gatewaySelectorLabels" -}}
+app.kubernetes.io/name: {{ include "hedgerow.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: gateway
+{{- end }}
+
+{{- define "hedgerow.gatewayLabels" -}}
+{{ include "hedgerow.gatewaySelectorLabels" . }}
+{{ include "hedgerow.commonLabels" . }}
+{{- end }}
+
+{{- define "hedgerow.gatewayServiceAccountName" -}}
+{{- if .Values.gateway.serviceAccount.create }}
+{{- default (include "hedgerow.gatewayName" .) .Values.gateway.serviceAccount.name }}
+{{- else }}
+{{- default "default" .Values.gateway.serviceAccount.name }}
+{{- end }}
+{{- end }}
+
+{{- define "hedgerow.gatewayURL" -}}
+{{- $port := ternary "" (printf ":%v" .Values.gateway.service.port) (eq (int .Values.gateway.service.port) 80) }}
+{{- default (printf "http://%s.%s.svc%s" (include "hedgerow.gatewayName" .) .Release.Namespace $port) .Values.gateway.url }}
+{{- end }}
+
+{{- define "hedgerow.gatewayReplicas" -}}
+{{- $addresses := list }}
+{{- range $number := until (int .Values.gateway.replicas) }}
+{{- $name := include "hedgerow.gatewayName" $ }}
+{{- $addresses = append $addresses (printf "http://%s-%d.%s-replicas.%s.svc:8080" $name $number $name $.Release.Namespace) }}
+{{- end }}
+{{- join "," $addresses }}
+{{- end }}
+
 {{- define "hedgerow.agentImage" -}}
 {{- $repository := default (printf "%s-agent" (trimSuffix "-operator" .Values.image.repository)) .Values.agent.image.repository }}
 {{- printf "%s:%s" $repository (default (default .Chart.AppVersion .Values.image.tag) .Values.agent.image.tag) }}

@@ -34,6 +34,8 @@ MANAGED_BY = "hedgerow"
 
 ANNOTATION_LEARNED_DURATIONS = f"{GROUP}/learned-durations"
 ANNOTATION_LEARNED_PACE = f"{GROUP}/learned-pace"
+# Of an InferenceEndpoint: which gateway may spend what part of its budget, as JSON.
+ANNOTATION_BUDGET_LEASES = f"{GROUP}/budget-leases"
 # Of a placement: the nodes that it was made to avoid, with commas between them.
 ANNOTATION_AVOIDED_NODES = f"{GROUP}/avoided-nodes"
 

@@ -15,7 +15,7 @@ from hedgerow_operator.gateway.health_rounds import HealthRounds
 from hedgerow_operator.gateway.service import Service
 
 PATH = "/v1/gateway-reports"
-_EVERY_SECONDS = 5.0
+_EVERY_SECONDS = 10.0
 _TIMEOUT = aiohttp.ClientTimeout(total=10.0)
 _log = logging.getLogger(__name__)
 
