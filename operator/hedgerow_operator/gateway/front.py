@@ -1,10 +1,13 @@
 """Where a request goes: whose endpoint it is, who may ask, whether there is room, and how mistakes are answered."""
 
+import asyncio
 import logging
+from typing import NoReturn
 
 from aiohttp import web
 
 from hedgerow_operator.gateway.asked import LostError
+from hedgerow_operator.gateway.counts import Counts
 from hedgerow_operator.gateway.gateway import Gateway, Served
 from hedgerow_operator.gateway.incoming import KEY, client_of, read
 from hedgerow_operator.gateway.ops import probe
@@ -38,10 +41,15 @@ class Front:
         except LostError as lost:
             response = refusal(as_refused(lost), served.endpoint.settings.speaks, lost.attempts).response()
         except BrokenOffError:
-            counts.answered(502)
-            if request.transport is not None:
-                request.transport.abort()
-            raise ConnectionResetError from None
+            self._broken_off(request, counts, 502)
+        except (asyncio.CancelledError, ConnectionError):
+            raise
+        except Exception:  # noqa: BLE001 - whatever it is, its client is told, and the others go on
+            _log.exception("a request to %s/%s broke off", namespace, name)
+            if request.writer.output_size:
+                self._broken_off(request, counts, 500)
+            told = RefusedError(500, "the gateway has made a mistake; its log says which")
+            response = refusal(told, served.endpoint.settings.speaks).response()
         counts.answered(response.status)
         if self._gateway.draining:
             response.force_close()
@@ -66,6 +74,13 @@ class Front:
             return await proxy(endpoint, request, await read(request, settings, client, path))
         finally:
             counts.running -= 1
+
+    def _broken_off(self, request: web.BaseRequest, counts: Counts, status: int) -> NoReturn:
+        """A client that has been sent a part has to see that no more comes."""
+        counts.answered(status)
+        if request.transport is not None:
+            request.transport.abort()
+        raise ConnectionResetError from None
 
     def _elsewhere(self, served: Served, request: web.BaseRequest, path: str) -> int | None:
         """The replica that has to answer it; None: this one."""

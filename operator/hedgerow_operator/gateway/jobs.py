@@ -19,6 +19,8 @@ from hedgerow_operator.gateway.reply import RefusedError
 from hedgerow_operator.gateway.shaping import body_of, output_of
 
 _MOST_JOBS = 10_000
+# Of results that are kept to be asked for; beyond it the oldest go.
+_MOST_BYTES = 256 * 1024 * 1024
 
 
 class JobState(StrEnum):
@@ -57,6 +59,7 @@ class Job:
         self.delay: float | None = None
         self.execution: float | None = None
         self.ended_at: float | None = None
+        self.size = 0
         self.streamed = self.purged = False
         self.race: Race | None = None
         self.task: asyncio.Task[None] | None = None
@@ -89,7 +92,7 @@ class Jobs:
     def __init__(self, endpoint: Endpoint, owner: str, ended: Callable[[Job], None]) -> None:
         self._endpoint, self._owner, self._ended = endpoint, owner, ended
         self._jobs: OrderedDict[str, Job] = OrderedDict()
-        self.retried = 0
+        self.retried = self._bytes = 0
 
     def __iter__(self) -> Iterator[Job]:
         return iter(self._jobs.values())
@@ -156,7 +159,8 @@ class Jobs:
             job.error = body_of(answer)[:1000].decode(errors="replace")
             self._end(job, JobState.FAILED)
         else:
-            job.output = output_of(answer)
+            job.output, job.size = output_of(answer), len(answer.body)
+            self._bytes += job.size
             self._end(job, JobState.COMPLETED)
 
     def _end(self, job: Job, state: JobState) -> None:
@@ -169,6 +173,7 @@ class Jobs:
         now, kept = asyncio.get_running_loop().time(), self._endpoint.settings.result_seconds
         while self._jobs:
             job = next(iter(self._jobs.values()))
-            if job.ended_at is None or job.ended_at + kept > now:
+            if job.ended_at is None or (job.ended_at + kept > now and self._bytes <= _MOST_BYTES):
                 return
             del self._jobs[job.id]
+            self._bytes -= job.size

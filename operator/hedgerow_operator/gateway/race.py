@@ -150,6 +150,8 @@ class Race:
 
     def _act(self, decision: Decision, now: float) -> bool:
         """Whether there was anything to do. Launches come first: nothing is given up for what could not be begun."""
+        if decision.launch and decision.cancel and not self.endpoint.parts.money.may_hedge():
+            return False  # what would take over could not be paid
         for name in decision.launch:
             self._launch(name, now)
         given_up = [run for run in self._runs if run.live and run.provider.name in decision.cancel]

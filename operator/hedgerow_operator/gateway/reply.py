@@ -10,6 +10,8 @@ from hedgerow_operator.gateway.asked import LostError, WhyLost
 from hedgerow_operator.gateway.settings import Speaks
 
 _JSON = "application/json"
+# Who answers, without the versions that aiohttp would tell.
+SERVER = {"Server": "hedgerow"}
 # How OpenAI's clients know what has happened, by the status that comes with it.
 _OPENAI_KINDS = {
     400: "invalid_request_error",
@@ -37,7 +39,7 @@ class Reply(Struct, frozen=True, kw_only=True):
 
     def response(self) -> web.Response:
         """As aiohttp sends it."""
-        return web.Response(status=self.status, headers=self.headers, body=self.body)
+        return web.Response(status=self.status, headers={**self.headers, **SERVER}, body=self.body)
 
 
 class RefusedError(Exception):

@@ -12,7 +12,7 @@ from hedgerow_operator.gateway.endpoint import Endpoint
 from hedgerow_operator.gateway.idempotency import MOST_KEPT_STREAM
 from hedgerow_operator.gateway.passing_on import headers_of, whole_events
 from hedgerow_operator.gateway.race import Race, Won
-from hedgerow_operator.gateway.reply import RefusedError, Reply, as_refused, error_body
+from hedgerow_operator.gateway.reply import SERVER, RefusedError, Reply, as_refused, error_body
 from hedgerow_operator.gateway.settings import Speaks
 from hedgerow_operator.gateway.shaping import body_of
 
@@ -66,7 +66,7 @@ class Streaming:
                 if done:
                     return running.result()
                 if self._response is None:
-                    self._response = web.StreamResponse(headers=_EVENTS)
+                    self._response = web.StreamResponse(headers={**_EVENTS, **SERVER})
                     await self._response.prepare(self._request)
                 await self._response.write(_WAITING)
         except BaseException:
@@ -77,7 +77,7 @@ class Streaming:
             raise
 
     async def _begin(self, won: Won) -> web.StreamResponse:
-        response = web.StreamResponse(status=won.answer.status, headers=headers_of(won))
+        response = web.StreamResponse(status=won.answer.status, headers={**headers_of(won), **SERVER})
         await response.prepare(self._request)
         return response
 

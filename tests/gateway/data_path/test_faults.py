@@ -3,6 +3,7 @@
 
 import asyncio
 import contextlib
+import io
 import json
 import time
 
@@ -52,6 +53,14 @@ async def test_a_client_that_leaves_is_noticed_by_the_server_behind() -> None:
                 await until(lambda before=before: slow.asked > before)
                 asking.cancel()
                 await until(lambda before=before: slow.left > before)
+
+
+async def test_a_large_body_reaches_the_server_as_it_comes() -> None:
+    body = bytes(range(256)) * 8192
+    async with upstream("counts", "counts") as (_, only):
+        async with serving(only, max_body_bytes=65536) as served, client() as http:
+            async with http.post(served.url + "/upload", data=io.BytesIO(body)) as answer:
+                assert (await answer.json())["bytes"] == len(body)
 
 
 async def test_five_hundred_requests_at_once_are_all_answered() -> None:

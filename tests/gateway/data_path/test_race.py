@@ -62,6 +62,14 @@ async def test_a_switch_to_a_provider_that_fails_does_not_lose_the_request() -> 
     assert won.provider == "c"
 
 
+async def test_nothing_is_given_up_for_what_could_not_be_paid() -> None:
+    a, b = Scripted("a", answers(b"a's", after=0.2, queued=0.15)), Scripted("b", answers(b"b's"))
+    served = endpoint(a, b, policy=QueueCutover(cutover_seconds=0.02, safety_seconds=0.1))
+    served.parts.money.may_hedge = lambda: False  # type: ignore[method-assign]
+    assert (await run(served)).provider == "a"
+    assert (a.cancelled, b.calls) == ([], [])
+
+
 async def test_adaptive_starts_a_backup_beside_a_queued_attempt() -> None:
     a = Scripted("a", hangs(queued=True))
     b = Scripted("b", answers(b"b's", after=0.1, queued=0.01))

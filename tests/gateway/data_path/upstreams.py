@@ -13,7 +13,8 @@ from tests.gateway.data_path.gateways import LOOPBACK, free_socket
 
 class Upstream:
     """How: "answers", "hangs", "dies" (after half of its body), "lies" (200 with an error in it), "refuses" (429),
-    "streams", "cuts" (a stream, in the middle of an event). left: requests whose client went away.
+    "streams", "counts" (the bytes of its body), "cuts" (a stream, in the middle of an event). left: requests whose
+    client went away.
     """
 
     def __init__(self, how: str) -> None:
@@ -21,6 +22,7 @@ class Upstream:
 
     async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
         self.asked += 1
+        request._client_max_size = 64 * 1024 * 1024
         await request.read()
         try:
             return await getattr(self, f"_{self.how}")(request)
@@ -30,6 +32,9 @@ class Upstream:
 
     async def _answers(self, request: web.BaseRequest) -> web.StreamResponse:
         return web.json_response({"choices": [{"message": {"role": "assistant", "content": "hi"}}]})
+
+    async def _counts(self, request: web.BaseRequest) -> web.StreamResponse:
+        return web.json_response({"bytes": len(await request.read())})
 
     async def _hangs(self, request: web.BaseRequest) -> web.StreamResponse:
         await asyncio.sleep(3600)
