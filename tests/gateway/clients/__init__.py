@@ -1,0 +1,1 @@
+"""The clients that people use, in an environment of their own."""
