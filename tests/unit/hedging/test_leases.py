@@ -64,6 +64,26 @@ def test_what_a_lost_gateway_had_comes_back_once_it_is_out_of_the_window() -> No
     assert late.hourly == 100
 
 
+def test_a_lease_stays_as_it_is_while_needs_differ_little() -> None:
+    book, leases = Book(whole=Limits(1000)), {"a": NONE, "b": NONE}
+    for used in (100, 100, 100, 104, 97, 110, 90):
+        for name in leases:
+            word = asked(name, leases[name], Limits(used if name == "a" else 100, 0))
+            book, leases[name] = grant(book, word, ["a", "b"], 0.0)
+        if used == 104:
+            before = leases.copy()
+    assert leases == before == {"a": Limits(500, None), "b": Limits(500, None)}
+
+
+def test_a_gateway_that_wakes_up_is_given_its_part_however_small() -> None:
+    book, lease = grant(Book(whole=Limits(1000)), asked("a"), ["a"], 0.0)
+    book, _ = grant(book, asked("b"), ["a", "b"], 1.0)
+    book, lease = grant(book, asked("a", lease, Limits(900, 0)), ["a", "b"], 2.0)
+    book, lease = grant(book, asked("a", lease, Limits(900, 0)), ["a", "b"], 3.0)
+    _book, small = grant(book, asked("b"), ["a", "b"], 4.0)
+    assert small.hourly == 50
+
+
 moves = st.lists(
     st.tuples(
         st.sampled_from("abc"),

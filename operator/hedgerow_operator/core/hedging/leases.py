@@ -15,6 +15,7 @@ from hedgerow_operator.core.hedging.spent import DAY, HOUR
 
 # Of a part that is not needed so much stays, so that a gateway that wakes up can begin at once.
 _LEAST_SHARE = 0.1
+_LEAST_CHANGE = 0.1
 _NONE = Limits(0, 0)
 
 
@@ -54,7 +55,8 @@ def grant(book: Book, asked: Asked, living: Collection[str], now: float) -> tupl
     before = book.parts.get(asked.gateway)
     mine = Part(out=word if before is None else _each(min, before.out, word), used=asked.used)
     book = replace(book, parts={**book.parts, asked.gateway: mine})
-    lease = _each(lambda most, fair: min(most, fair), _free(book, asked.gateway), _fair(book, asked.gateway))
+    wanted = _steady(book, asked.gateway, asked.lease)
+    lease = _each(min, _free(book, asked.gateway), wanted)
     if set(living) - set(book.parts):
         lease = _each(min, lease, asked.lease)
     mine = replace(mine, out=_each(max, mine.out, lease))
@@ -82,6 +84,20 @@ def swept(book: Book, now: float) -> Book:
         elif since < 2 * DAY:
             left[name] = replace(part, out=Limits(0, part.out.daily))
     return replace(book, parts=left)
+
+
+def _steady(book: Book, gateway: str, lease: Limits) -> Limits:
+    """The lease that there is, where a fair one would differ little and nobody has less than half of what is fair:
+    each change is written down by whoever grants.
+    """
+    fair = _fair(book, gateway)
+    near = _each(lambda one, other: abs(one - other), lease, fair)
+    change = _each(lambda whole, apart: int(apart >= whole * _LEAST_CHANGE), book.whole, near)
+    for name, part in book.parts.items():
+        if part.gone_at is None:
+            has = lease if name == gateway else part.out
+            change = _each(max, change, _each(lambda one, other: int(one * 2 < other), has, _fair(book, name)))
+    return Limits(fair.hourly if change.hourly else lease.hourly or 0, fair.daily if change.daily else lease.daily or 0)
 
 
 def _free(book: Book, gateway: str) -> Limits:
