@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import re
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
@@ -75,8 +76,8 @@ def _figure(text: str, name: str) -> float:
 
 
 @contextlib.asynccontextmanager
-async def gateway(folder: Path) -> AsyncIterator[Running]:
-    """Ready to be asked."""
+async def gateway(folder: Path, *, told: bool = False) -> AsyncIterator[Running]:
+    """Ready to be asked. told: not waited for, and what it says can be read."""
     ports = []
     for _each in range(2):
         with free_socket() as one:
@@ -92,15 +93,18 @@ async def gateway(folder: Path) -> AsyncIterator[Running]:
     }
     words = [str(word) for pair in options.items() for word in pair]
     program = "from hedgerow_operator.gateway.main import main; main()"
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", program, *words, env=dict(os.environ))
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", program, *words, env=dict(os.environ), stderr=subprocess.PIPE if told else None
+    )
     running = Running(process, *ports)
     try:
-        await _until_ready(running)
+        if not told:
+            await _until_ready(running)
         yield running
     finally:
         if process.returncode is None:
             process.kill()
-        await process.wait()
+        await process.communicate()
 
 
 async def _until_ready(running: Running) -> None:
