@@ -2,8 +2,6 @@
 
 import asyncio
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -223,35 +221,3 @@ async def test_its_log_has_bounds_however_long_it_is_written_without_a_pause(
     assert largest < 4_000_000
     await kept.close()
     assert rows(path, "SELECT * FROM attempts") == []
-
-
-_KILLED = """
-import asyncio, os, signal, sys
-from pathlib import Path
-sys.path.insert(0, {root!r})
-from tests.gateway.money.doubles import ENDPOINT, ScriptedProvider, books, held_by
-
-async def main():
-    provider, kept = ScriptedProvider(), books(Path({path!r}))
-    account, _, _ = kept.parts(ENDPOINT, [provider])
-    for number in range(20):
-        held = await held_by(account, provider)
-        held.taken(f"job-{{number}}")
-        await asyncio.sleep(0)
-    os.kill(os.getpid(), signal.SIGKILL)
-
-asyncio.run(main())
-"""
-
-
-async def test_after_a_kill_nothing_is_left_without_a_receipt(tmp_path: Path) -> None:
-    path, root = tmp_path / "journal.sqlite", str(Path(__file__).parents[3])
-    program = _KILLED.format(path=str(path), root=root)
-    done = subprocess.run([sys.executable, "-c", program], check=False, timeout=60)
-    assert done.returncode == -9
-    provider, after = ScriptedProvider(), books(path)
-    after.parts(ENDPOINT, [provider])
-    assert await after.until_quiet(ENDPOINT, 5)
-    assert provider.recovered == [f"job-{number}" for number in range(20)]
-    assert len(after.receipts()) == 20
-    await after.close()
