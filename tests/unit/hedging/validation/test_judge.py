@@ -1,12 +1,15 @@
 """Each kind of check: what passes it, what does not and why, and which checks make no sense."""
 
 import base64
+import sys
+from importlib.util import find_spec
 from typing import Any
 
 import msgspec
 import pytest
 
 from hedgerow_operator.api.answer_check import AnswerCheck
+from hedgerow_operator.core.hedging.validation import judge
 from hedgerow_operator.core.hedging.validation.judge import fault_of, looking_for
 from hedgerow_operator.core.hedging.validation.seen import Fault, FetchFirst, SeenAnswer
 from tests.unit.hedging.validation.files import image, wav
@@ -151,6 +154,19 @@ def test_does_not_pass(name: str) -> None:
 def test_is_refused_with_a_sentence_before_anything_is_asked(name: str) -> None:
     one, why = SENSELESS[name]
     assert why in fault_of(one)
+
+
+@pytest.mark.parametrize(
+    ("one", "library"), [(check("Image"), "PIL"), (check("JSONSchema", schema=NUMBER), "jsonschema")]
+)
+def test_without_its_library_a_gateway_says_what_to_install_and_an_operator_cannot_tell(
+    one: AnswerCheck, library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judge, "find_spec", lambda name: None if name == library else find_spec(name))
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ValueError, match=r"needs hedgerow\[gateway\]; install it"):
+        looking_for(one)
+    assert fault_of(one) == ""
 
 
 @pytest.mark.parametrize("kind", ["WAV", "Image", "Video", "MinBytes"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hedgerow_operator.core.hedging.validation.seen import Fault
+from hedgerow_operator.core.hedging.validation.seen import Fault, NotInstalled
 
 
 def schema_check(schema: dict[str, Any]) -> Any:
@@ -14,7 +14,7 @@ def schema_check(schema: dict[str, Any]) -> Any:
         from jsonschema.validators import validator_for
         from jsonschema_specifications import REGISTRY
     except ImportError:
-        raise ValueError("a check of type JSONSchema needs hedgerow[gateway]; install it") from None
+        raise NotInstalled("JSONSchema") from None
     kind = validator_for(schema, default=Draft202012Validator)
     try:
         kind.check_schema(schema)

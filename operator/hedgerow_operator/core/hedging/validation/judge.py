@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
+from importlib.util import find_spec
 from typing import Any
 
 import jmespath
@@ -19,6 +20,7 @@ from hedgerow_operator.core.hedging.validation.image import ImageRule, check_ima
 from hedgerow_operator.core.hedging.validation.json_schema import check_schema, schema_check
 from hedgerow_operator.core.hedging.validation.seen import (
     Fault,
+    NotInstalled,
     SeenAnswer,
     document,
     media_at,
@@ -47,11 +49,15 @@ def looking_for(check: AnswerCheck) -> Look:
 
 
 def fault_of(check: AnswerCheck) -> str:
-    """What is wrong with the check itself, in a sentence; empty: nothing."""
+    """What is wrong with the check itself, in a sentence; empty: nothing, or it cannot be told without libraries that
+    only a gateway has.
+    """
     if check.type == "Plugin":
         return "" if check.plugin else "a check of type Plugin needs plugin"
     try:
         looking_for(check)
+    except NotInstalled:
+        return ""
     except ValueError as error:
         return str(error)
     return ""
@@ -139,6 +145,8 @@ def _wav(check: AnswerCheck) -> Look:
 
 
 def _image(check: AnswerCheck) -> Look:
+    if find_spec("PIL") is None:
+        raise NotInstalled("Image")
     rule = ImageRule(min_width=check.min_width or 1, min_height=check.min_height or 1)
     return lambda seen: check_image(media_at(seen, check.at), rule)
 

@@ -27,6 +27,13 @@ class Fault(Exception):
     """The answer is none; the message says why, in a sentence without the answer's words."""
 
 
+class NotInstalled(ValueError):
+    """Only a gateway needs the library; the message says what to install."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(f"a check of type {kind} needs hedgerow[gateway]; install it")
+
+
 class FetchFirst(Exception):
     """The value is at this URL."""
 
