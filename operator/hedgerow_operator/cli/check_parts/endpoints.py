@@ -8,6 +8,7 @@ from hedgerow_operator.api.inference_endpoint import InferenceEndpoint
 from hedgerow_operator.api.manifests import FoundEndpoint, Manifests
 from hedgerow_operator.api.serverless_provider import ServerlessProvider
 from hedgerow_operator.cli.check_parts.finding import ERROR, FINE, WARNING, Finding
+from hedgerow_operator.core.hedging.validation.judge import fault_of
 
 _KEPT = "keeps the schema and every rule of this release"
 _Providers = Mapping[tuple[str, str], ServerlessProvider]
@@ -19,6 +20,7 @@ def findings(found: Manifests) -> Iterator[Finding]:
     for endpoint in found.endpoints:
         yield Finding(FINE, "manifest", _KEPT, endpoint.where, _name(endpoint.endpoint))
         yield from _providers(endpoint, known)
+        yield from _answer_checks(endpoint)
     for provider in found.providers:
         yield Finding(FINE, "manifest", _KEPT, provider.where, _name(provider.provider))
 
@@ -35,6 +37,14 @@ def _providers(found: FoundEndpoint, known: _Providers) -> Iterator[Finding]:
                 f'the budget needs the price of {use.provider_ref.name}; write its price.perSecondUSD, "0" if free'
             )
             yield Finding(ERROR, "budget", sentence, found.where, _name(endpoint))
+
+
+def _answer_checks(found: FoundEndpoint) -> Iterator[Finding]:
+    """What a gateway would refuse to serve the endpoint for: the rules of manifests know no schemas."""
+    for number, check in enumerate(found.endpoint.spec.validate):
+        fault = fault_of(check)
+        if fault:
+            yield Finding(ERROR, "validate", f"spec.validate[{number}]: {fault}", found.where, _name(found.endpoint))
 
 
 def _name(found: InferenceEndpoint | ServerlessProvider) -> str:
