@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-import uuid
+import os
 from collections.abc import AsyncIterator, Mapping
 
 from aiohttp import web
@@ -66,7 +66,7 @@ async def read(request: web.BaseRequest, settings: EndpointSettings, client: str
         told = f"a request with an {KEY} may have {settings.max_body_bytes} bytes; send this one without the key"
         raise RefusedError(413, told)
     affinity = settings.affinity
-    request_id = uuid.uuid4().hex
+    request_id = os.urandom(16).hex()
     passed = {name: value for name, value in headers.items() if _is_passed_on(name.lower())}
     passed[KEY] = request_id  # the same on each attempt: a provider that knows such keys makes it once
     return Incoming(

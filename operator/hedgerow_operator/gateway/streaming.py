@@ -33,6 +33,9 @@ class Streaming:
         self._endpoint, self._request = endpoint, request
         self._keep_alive = KEEP_ALIVE_SECONDS if keep_alive is None else keep_alive
         self._speaks = endpoint.settings.speaks
+        # Whoever expects other bytes than events cannot be sent comments.
+        events = self._speaks is Speaks.OPENAI or "text/event-stream" in request.headers.get("Accept", "")
+        self._patience = self._keep_alive if events else None
         self._sent: bytearray | None = None
         self._response: web.StreamResponse | None = None
         self.kept: Reply | None = None
@@ -62,7 +65,7 @@ class Streaming:
         running = asyncio.ensure_future(race.run())
         try:
             while True:
-                done, _ = await asyncio.wait({running}, timeout=self._keep_alive)
+                done, _ = await asyncio.wait({running}, timeout=self._patience)
                 if done:
                     return running.result()
                 if self._response is None:

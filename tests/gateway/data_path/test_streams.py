@@ -69,6 +69,16 @@ async def test_a_cold_stream_is_kept_alive_and_then_fails_by_an_event(monkeypatc
     assert "it died" in json.loads(events[-1].removeprefix("data: "))["error"]["message"]
 
 
+async def test_a_client_that_expects_other_bytes_than_events_is_sent_no_comments(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(streaming, "KEEP_ALIVE_SECONDS", 0.02)
+    a = Scripted("a", streams(b"RIFF", b"wave", kind="audio/wav", after=0.1))
+    async with serving(a, policy=NoHedge()) as served:
+        got = await post(served.url, STREAM)
+    assert (got.headers["Content-Type"], got.text) == ("audio/wav", "RIFFwave")
+
+
 async def test_a_stream_that_fails_before_anything_was_sent_has_an_honest_status() -> None:
     async with serving(Scripted("a", fails("it died")), speaks=Speaks.OPENAI, policy=NoHedge()) as served:
         got = await post(served.url, STREAM)
