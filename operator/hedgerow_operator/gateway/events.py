@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any
 
-import msgspec
 from msgspec import Struct
+
+from hedgerow_operator.gateway.decoding import decoded
 
 
 class Weight(Enum):
@@ -81,8 +82,8 @@ def weigh(event: bytes, openai: bool) -> Weighed:
     if not data or data == b"[DONE]":
         return _NOTHING
     try:
-        found = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        found = decoded(data)
+    except ValueError:
         return Weighed(Weight.ERROR, "an event that is no JSON") if openai else _CONTENT
     if not isinstance(found, dict):
         return _NOTHING if openai else _CONTENT
@@ -111,8 +112,8 @@ def _has_content(choice: Mapping[str, Any]) -> bool:
 
 def _sentence(data: bytes) -> str:
     try:
-        found = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        found = decoded(data)
+    except ValueError:
         return data[:_MOST_SENTENCE].decode(errors="replace")
     error = found.get("error", found) if isinstance(found, dict) else found
     if isinstance(error, dict) and isinstance(error.get("message"), str):

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from typing import NoReturn
+from urllib.parse import unquote
 
 from aiohttp import web
 
@@ -59,6 +60,8 @@ class Front:
         endpoint = served.endpoint
         settings, counts = endpoint.settings, endpoint.counts
         client = client_of(request, settings.keys)
+        if _climbs(path):
+            raise RefusedError(400, "a path with .. leads out of the endpoint; write it without")
         if self._gateway.draining:
             raise RefusedError(503, "this gateway is about to end; ask again", retry_after=1.0)
         if counts.running >= settings.max_requests:
@@ -98,6 +101,12 @@ class Front:
     def _nowhere(self, namespace: str, name: str) -> Reply:
         told = f"no endpoint {name[:63]!r} is served in the namespace {namespace[:63]!r}; ask /NAMESPACE/ENDPOINT/…"
         return refusal(RefusedError(404, told), Speaks.OPENAI)
+
+
+def _climbs(path: str) -> bool:
+    """Whether it would leave what a provider was declared to be."""
+    route = unquote(path.partition("?")[0])
+    return ".." in route and ".." in route.replace("\\", "/").split("/")
 
 
 def _place(raw_path: str) -> tuple[str, str, str]:

@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from hedgerow_operator.adapters.providers.contract import Answer, Call, ProviderError
+from hedgerow_operator.gateway.decoding import decoded
 from hedgerow_operator.gateway.events import data_of, split_events
 from hedgerow_operator.gateway.incoming import Incoming
 from hedgerow_operator.gateway.reply import RefusedError
@@ -35,10 +36,18 @@ def wants_stream(incoming: Incoming) -> bool:
     """Whether the client reads as it comes: "stream": true, or it accepts events only."""
     if b'"stream"' in incoming.body:
         try:
-            return bytes(_shallow.decode(incoming.body).get("stream", b"")) == b"true"
-        except msgspec.DecodeError:
+            return bytes(_shallow_of(incoming.body).get("stream", b"")) == b"true"
+        except ValueError:
             return False
     return "text/event-stream" in incoming.headers.get("Accept", "")
+
+
+def _shallow_of(body: bytes) -> dict[str, msgspec.Raw]:
+    """The fields of an object, each as it is written. Raises ValueError."""
+    try:
+        return _shallow.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(str(error)) from None
 
 
 def _body(use: ProviderUse, body: bytes) -> bytes:
@@ -46,11 +55,11 @@ def _body(use: ProviderUse, body: bytes) -> bytes:
         return body
     try:
         if not use.request:
-            fields = _shallow.decode(body)
+            fields = _shallow_of(body)
             fields["model"] = msgspec.Raw(msgspec.json.encode(use.model))
             return msgspec.json.encode(fields)
-        asked = msgspec.json.decode(body)
-    except msgspec.DecodeError:
+        asked = decoded(body)
+    except ValueError:
         raise ProviderError("the request is no JSON object, so no model can be put in", safe_to_retry=True) from None
     if use.model and isinstance(asked, dict):
         asked["model"] = use.model
@@ -64,8 +73,8 @@ def shaped(use: ProviderUse, answer: Answer) -> Answer:
     if answer.output is not None:
         return replace(answer, output=_searched(use.response, answer.output, use.name))
     try:
-        found = msgspec.json.decode(answer.body)
-    except msgspec.DecodeError:
+        found = decoded(answer.body)
+    except ValueError:
         raise ProviderError(f"{use.name} answered with what is no JSON") from None
     return replace(answer, body=msgspec.json.encode(_searched(use.response, found, use.name)))
 
@@ -78,8 +87,8 @@ def shaped_events(use: ProviderUse, whole: bytes) -> bytes:
     for event in split_events(whole):
         name, data = data_of(event)
         try:
-            found = msgspec.json.decode(data)
-        except msgspec.DecodeError:
+            found = decoded(data)
+        except ValueError:
             made.append(event)
             continue
         head = b"event: " + name + b"\n" if name else b""
@@ -97,16 +106,16 @@ def output_of(answer: Answer) -> Any:
     if answer.output is not None or not answer.body:
         return answer.output
     try:
-        return msgspec.json.decode(answer.body)
-    except msgspec.DecodeError:
+        return decoded(answer.body)
+    except ValueError:
         return answer.body.decode(errors="replace")
 
 
 def json_object(body: bytes) -> Mapping[str, Any]:
     """Of a client. Raises RefusedError."""
     try:
-        found = msgspec.json.decode(body or b"{}")
-    except msgspec.DecodeError as error:
+        found = decoded(body or b"{}")
+    except ValueError as error:
         raise RefusedError(400, f"the body is no JSON ({error})") from None
     if not isinstance(found, dict):
         raise RefusedError(400, 'the body has to be a JSON object, such as {"input": {}}')
