@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from hedgerow_operator.gateway.decoding import decoded
+from hedgerow_operator.adapters.providers.values import decoded
 
 
 class Weight(Enum):

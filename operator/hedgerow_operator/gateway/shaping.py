@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from hedgerow_operator.adapters.providers.contract import Answer, Call, ProviderError
-from hedgerow_operator.gateway.decoding import decoded
+from hedgerow_operator.adapters.providers.values import decoded
 from hedgerow_operator.gateway.events import data_of, split_events
 from hedgerow_operator.gateway.incoming import Incoming
 from hedgerow_operator.gateway.reply import RefusedError
