@@ -13,6 +13,7 @@ from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.cli.attach import watch
 from hedgerow_operator.cli.found_jobs import Found, State, find
 from hedgerow_operator.cli.outcome import NOT_ALL_SUCCEEDED, is_finished, name_of
+from hedgerow_operator.cli.serving.stopping import stop_serving
 from hedgerow_operator.cli.session import Session
 from hedgerow_operator.cli.views.silent import Silent
 from hedgerow_operator.reconcile.ports import JobKey
@@ -23,6 +24,9 @@ _PATIENCE_SECONDS = 60.0
 
 def stop_jobs(name: str | None, state_dir: Path) -> int:
     """Stop them and say what is left; the exit code. Raises click.ClickException when there are none."""
+    paths = StatePaths(state_dir)
+    if name is None and stop_serving(paths) and not paths.objects():
+        return 0
     state = find(state_dir).named(name)
     state = state if name else state.current()
     watched = [found for found in state.jobs if found.pid is not None and not is_finished(found.job)]

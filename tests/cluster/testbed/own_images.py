@@ -23,7 +23,7 @@ from tests.cluster.testbed.requirements import OWN_MOUNTS
 
 INGREDIENTS = ("operator", "agent", "examples/quickstart", "pyproject.toml", "constraints.txt", "README.md", "LICENSE")
 IMAGES = {OPERATOR_IMAGE: "operator", AGENT_IMAGE: "agent"}  # by the folder of its Dockerfile
-EXTRAS = ("operator", "agent")
+EXTRAS = ("operator", "agent", "gateway")
 PLATFORMS = ("manylinux2014_x86_64", "manylinux_2_17_x86_64", "manylinux_2_28_x86_64", "manylinux_2_34_x86_64")
 _UNWANTED = shutil.ignore_patterns("__pycache__", "*.pyc", "*.egg-info")
 
