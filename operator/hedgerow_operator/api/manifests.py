@@ -200,12 +200,12 @@ def _checked(fields: Any, where: str, source: Source) -> tuple[Ours | None, tupl
     kind = fields.get("kind") if isinstance(fields, dict) else None
     if kind == INFERENCE_ENDPOINT_KIND:
         endpoint, problems = checked_object(fields, ENDPOINTS)
-        return endpoint and FoundEndpoint(endpoint, where), problems
+        return None if endpoint is None else FoundEndpoint(endpoint, where), problems
     if kind == SERVERLESS_PROVIDER_KIND:
         provider, problems = checked_object(fields, PROVIDERS)
-        return provider and FoundProvider(provider, where), problems
+        return None if provider is None else FoundProvider(provider, where), problems
     job, problems = checked(fields)
-    return job and FoundJob(job, where, source.folder, fields), problems
+    return None if job is None else FoundJob(job, where, source.folder, fields), problems
 
 
 def _is_foreign(fields: Any) -> bool:

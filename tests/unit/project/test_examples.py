@@ -15,7 +15,7 @@ MANIFESTS = {str(path.relative_to(ROOT)): path for path in files("examples", suf
 def test_the_manifest_is_accepted(path: Path) -> None:
     found = load_manifests(str(path))
     assert [str(error) for error in found.errors] == []
-    assert len(found.jobs) == 1
+    assert len(found.jobs) + len(found.endpoints) == 1
 
 
 def test_each_example_runs_on_this_machine_and_on_kubernetes() -> None:
