@@ -18,6 +18,8 @@ from hedgerow_operator.gateway.run import Run
 
 # A policy that asks for something at every look would never end.
 _MOST_LOOKS = 1000
+# A hedge that load or money forbids is thought of again after so long.
+_AGAIN_SECONDS = 1.0
 # One retry layer: no request makes more attempts than this for each of its providers.
 _MOST_ATTEMPTS_EACH = 3
 
@@ -45,6 +47,7 @@ class Race:
         self._runs: list[Run] = []
         self._winner: Run | None = None
         self._hedged = self._news = False
+        self._may = True
         self._again: float | None = None
         self._waiter: asyncio.Future[None] | None = None
 
@@ -82,7 +85,8 @@ class Race:
             self._waiter.set_result(None)
 
     async def _until_won(self) -> None:
-        for _look in range(_MOST_LOOKS):
+        looks = 0
+        while looks < _MOST_LOOKS:
             if self._winner is not None:
                 return
             now = self._loop.time()
@@ -91,7 +95,9 @@ class Race:
             self._take_notice(now)
             decision = self.endpoint.settings.policy.decide(self._situation(now))
             if self._act(decision, now):
+                looks += 1
                 continue
+            looks = 0
             await self._change(self._until(decision, now))
         raise lost(self._runs, WhyLost.FAILED)
 
@@ -104,6 +110,8 @@ class Race:
         elif all(run.over for run in self._runs):
             raise lost(self._runs, WhyLost.FAILED if self._runs else WhyLost.CLOSED, self._closed_seconds(now))
         self._again = None
+        if not self._may:
+            until = min(until, now + _AGAIN_SECONDS)
         if decision.again_at is not None and self._began + decision.again_at > now:
             self._again = decision.again_at
             until = min(until, self._began + decision.again_at)
@@ -115,6 +123,7 @@ class Race:
         if again is not None and since >= again:
             since, self._again = again, None
         any_live = any(run.live for run in self._runs)
+        self._may = self._may_hedge(any_live)
         ask, endpoint = self.ask, self.endpoint
         closed = self._runs and not self._may_be_made_twice()
         return Situation(
@@ -124,7 +133,7 @@ class Race:
             ),
             attempts=tuple(run.seen(self._began, any_live) for run in self._runs if not run.forgotten),
             max_live=endpoint.settings.max_live,
-            may_hedge=self._may_hedge(any_live),
+            may_hedge=self._may,
         )
 
     def _is_open(self, name: str, now: float) -> bool:

@@ -10,6 +10,7 @@ from hedgerow_operator.core.hedging.adaptive import Adaptive
 from hedgerow_operator.core.hedging.cutover import QueueCutover
 from hedgerow_operator.core.hedging.fixed import Fixed, NoHedge
 from hedgerow_operator.core.hedging.fixed import Race as RaceAll
+from hedgerow_operator.gateway import race
 from hedgerow_operator.gateway.asked import Accepted, Ask, LostError, WhyLost
 from hedgerow_operator.gateway.endpoint import Endpoint
 from hedgerow_operator.gateway.race import Race, Won
@@ -104,6 +105,15 @@ async def test_hedges_are_a_share_of_the_requests() -> None:
     for _request in range(40):
         await run(served)
     assert len(b.calls) <= 10 + 4
+
+
+async def test_a_hedge_that_was_held_back_comes_once_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(race, "_AGAIN_SECONDS", 0.05)
+    a, b = Scripted("a", hangs()), Scripted("b", answers(b"b's"))
+    served = endpoint(a, b, policy=Fixed(after_seconds=0.01))
+    rooms = iter([False, False, False])
+    served.parts.money.may_hedge = lambda: next(rooms, True)  # type: ignore[method-assign]
+    assert (await run(served)).provider == "b"
 
 
 async def test_a_request_that_may_not_be_made_twice_is_not_switched_either() -> None:
