@@ -44,7 +44,6 @@ python train.py
 HEDGEROW_SCRIPT
 # Some releases of srun would give one launcher a node the processors of one rank.
 unset SRUN_CPUS_PER_TASK
-[ -z "${SLURM_MPI_TYPE:-}" ] || export HEDGEROW_MPI="$SLURM_MPI_TYPE"
 srun --nodes=2 --ntasks=8 --ntasks-per-node=4 --distribution=block:fcyclic \
   --cpus-per-task=12 --export=ALL --kill-on-bad-exit=1 --unbuffered \
   --wait=0 --output="$directory/worker-%n.log" --open-mode=append \

@@ -34,8 +34,6 @@ run=$(( ${SLURM_RESTART_COUNT:-0} + 1 ))
 until HEDGEROW_PLACEMENT=$(sed -n "${run}p" "$runs" 2>/dev/null) && [ -n "$HEDGEROW_PLACEMENT" ]; do sleep 1; done
 export HEDGEROW_PLACEMENT
 """
-# Slurm serves MPI's start once for each task: a launcher that knows of it starts no attempt in place.
-_TELL_MPI = '[ -z "${SLURM_MPI_TYPE:-}" ] || export HEDGEROW_MPI="$SLURM_MPI_TYPE"\n'
 
 
 def batch_script(job: TrainingJob, placement: int, places: Places) -> str:
@@ -103,7 +101,6 @@ def _by_our_srun(job: TrainingJob, slurm: SlurmSpec, places: Places) -> str:
     return (
         "# Some releases of srun would give one launcher a node the processors of one rank.\n"
         "unset SRUN_CPUS_PER_TASK\n"
-        f"{_TELL_MPI if slurm.launch == PER_TASK else ''}"
         f"srun {_wrapped(options)} \\\n"
         f'  "$python" -E "$archive" run --slurm-launch {how} -- {" ".join(command)}\n'
     )
