@@ -2,8 +2,10 @@
 
 Everything is real from the socket to the decision: HTTP, tokens checked by (remembered) TokenReviews, reports of 8
 ranks and of 8 GPUs, answers held until the next report is due, the watches and passes of every job. Senders go by
-their own clocks (open loop). Because a machine may have others on it, a rate a core is reports by seconds of the
-server's own processor time; latencies are by the wall, and show the others too: so each line says for how long the server had to wait for a core.
+their own clocks (open loop), but for launchers in calm, which report again once they are answered, as ours do. In calm
+commands are given to launchers all the time. Because a machine may have others on it, a rate a core is reports by
+seconds of the server's own processor time; latencies are by the wall and show the others too, so that each line says
+for how much of the time the server had to wait for a core.
 Run: python benchmarks/ingest.py [--quick]
 """
 
@@ -101,7 +103,7 @@ def run(kind: str, nodes: int, period: float, seconds: float, *, storm: float = 
     server asks for; what is measured is what comes after.
     """
     hold = hold_of(period) if kind == "real" else 0.0
-    server = Process("ingest_parts.server", kind, str(nodes), str(hold or period))
+    server = Process("ingest_parts.server", kind, str(nodes), str(period if calm else hold or period))
     loads: list[Process] = []
     try:
         start = server.hear()
