@@ -21,9 +21,9 @@ echo "after $?"
     "torchrun": """#!/bin/bash
 #SBATCH --nodes=2 --ntasks-per-node=1
 nodes=( $(scontrol show hostnames "$SLURM_JOB_NODELIST") )
-echo "before ${{nodes[0]}}"
+echo "before ${nodes[0]}"
 srun ./torchrun --nnodes=2 --nproc_per_node=1 --rdzv_id=$SLURM_JOB_ID --rdzv_backend=c10d \\
-    --rdzv_endpoint=${{nodes[0]}}:29511 {train} {folder} 60 30
+    --rdzv_endpoint=${nodes[0]}:29511 {train} {folder} 60 30
 echo "after $?"
 """,
     "pmi2": """#!/bin/sh
@@ -36,7 +36,7 @@ echo "after $?"
 #SBATCH -N2 --ntasks-per-node=1
 mkdir -p {folder}/env/bin
 ln -s "$(command -v python3)" {folder}/env/bin/python
-conda_activate() {{ export CONDA_PREFIX={folder}/env PATH={folder}/env/bin:/usr/bin:/bin; }}
+conda_activate() { export CONDA_PREFIX={folder}/env PATH={folder}/env/bin:/usr/bin:/bin; }
 conda_activate
 srun python {train} {folder} 60 30
 echo "after $?"

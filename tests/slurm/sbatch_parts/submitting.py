@@ -13,7 +13,7 @@ TRAIN = Path(__file__).with_name("train.py")
 STARTER = Path(__file__).parents[2] / "launcher" / "ranks_starter.py"
 QUICK = """\
 health: {reportTimeoutSeconds: 10, stall: {minSeconds: 3}}
-recovery: {graceSeconds: 2, fenceSeconds: 10, backoff: {initialSeconds: 0}}
+recovery: {graceSeconds: 2, fenceSeconds: 10, noProgressLimit: 5, backoff: {initialSeconds: 0}}
 """
 
 
@@ -29,7 +29,7 @@ class Case:
         torchrun.write_text(f'#!/bin/sh\nexec python3 {STARTER} "$@"\n')
         torchrun.chmod(0o755)
         self.script = self.folder / "job.sh"
-        self.script.write_text(script.format(train=TRAIN, folder=self.folder))
+        self.script.write_text(script.replace("{train}", str(TRAIN)).replace("{folder}", str(self.folder)))
         self.state = self.folder / "state"
         self.environment = {"HEDGEROW_STATE": str(self.state), **(environment or {})}
         self.job_id = ""

@@ -1,9 +1,9 @@
 """`hedgerow sbatch`: submits what sbatch was to submit, wrapped; exit codes and output are sbatch's."""
 
 import os
+import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -111,25 +111,31 @@ def _watched(own: OwnOptions, line: CommandLine, name: str, script: str) -> int:
         ) from None
     words = [*words_of(without(flags, ("parsable", "quiet"))), "--parsable", *plan.added]
     text = wrapper(script, PYTHON, str(folder.path))
-    return _submit_and_tell(words, text, line, folder)
+    return _submit_and_tell(words, text, line, folder, name)
 
 
-def _submit_and_tell(words: Sequence[str], text: str, line: CommandLine, folder: Folder) -> int:
-    with tempfile.NamedTemporaryFile("w", prefix="hedgerow-", errors="surrogateescape") as file:
-        file.write(text)
-        file.flush()
+def _submit_and_tell(words: Sequence[str], text: str, line: CommandLine, folder: Folder, name: str) -> int:
+    path = folder.write_submitted("first", name, text)
+    # From standard input as well where the script comes from there: a batch job is called after its file.
+    piped = line.script is None and line.value("wrap") is None
+    with path.open() as file:
         try:
-            process = subprocess.Popen([SBATCH, *words, file.name, *line.arguments], stdout=subprocess.PIPE, text=True)
+            process = subprocess.Popen(
+                [SBATCH, *words, *([] if piped else [str(path), *line.arguments])],
+                stdin=file if piped else None,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
         except OSError as error:
             return _cannot(error)
-        assert process.stdout is not None
-        job_id, _, cluster = process.stdout.readline().strip().partition(";")
-        if job_id:
-            name_after(folder, job_id)
-            _tell(line, job_id, cluster)
-        code = process.wait()
+    assert process.stdout is not None
+    job_id, _, cluster = process.stdout.readline().strip().partition(";")
+    if job_id:
+        name_after(folder, job_id)
+        _tell(line, job_id, cluster)
+    code = process.wait()
     if not job_id:
-        _discard(folder)
+        shutil.rmtree(folder.path, ignore_errors=True)
     return wait_for_end(folder, code) if job_id and line.value("wait") is not None else code
 
 
@@ -139,13 +145,6 @@ def _tell(line: CommandLine, job_id: str, cluster: str) -> None:
         click.echo(f"{job_id};{cluster}" if cluster else job_id)
     elif line.value("quiet") is None:
         click.echo(f"Submitted batch job {job_id}" + (f" on cluster {cluster}" if cluster else ""))
-
-
-def _discard(folder: Folder) -> None:
-    """Nothing was submitted."""
-    for path in folder.path.iterdir():
-        path.unlink()
-    folder.path.rmdir()
 
 
 def _unwatched(words: Sequence[str], what: str, script: str | None = None) -> int:

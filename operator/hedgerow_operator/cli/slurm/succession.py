@@ -10,6 +10,7 @@ from hedgerow_operator.adapters.slurm.steps.commands import StepCommands
 from hedgerow_operator.cli.slurm.folder import Folder
 from hedgerow_operator.cli.slurm.own_job import OwnJob, for_submission
 from hedgerow_operator.cli.slurm.submission import PYTHON
+from hedgerow_operator.cli.slurm.supervisor import Ended
 from hedgerow_operator.core.slurm.chain import FINAL, Chain, Decision, End, Turn, end_of_script, turn
 from hedgerow_operator.core.slurm.hostlist import expand
 from hedgerow_operator.core.slurm.sbatch_options import parse
@@ -80,28 +81,33 @@ class Succession:
         """Whether another batch job waits for the end of this one."""
         return bool(self._chain.successor)
 
-    async def end(self, code: int, end: End, why: str, excluded: Iterable[str], stepped: bool) -> int:
-        """The script has ended with ``code``; the exit code of the batch job. end, why: where it was ended by us."""
+    def note_step(self) -> None:
+        """A training did a step in this one."""
+        self._chain = self._chain.told(stepped=True)
+        self._folder.write_chain(self._chain)
+
+    async def end(self, code: int, ended: Ended) -> int:
+        """The script has ended with ``code``; the exit code of the batch job."""
+        end, why = ended.end, ended.why
         if end is End.NOT_YET:
-            own = await self._own_state() if code else None
-            end = end_of_script(code, own, time.time())
+            own = await self._own_state() if code or ended.terminated else None
+            end = end_of_script(code, ended.terminated, own, time.time())
         if end in FINAL and code:
             why = why or f"the script ended with exit code {code}"
-        left_out = tuple(excluded)
-        self._chain = self._chain.told(end=end, why=why, exit_code=code, stepped=stepped, excluded=left_out)
+        self._chain = self._chain.told(end=end, why=why, exit_code=code, excluded=ended.excluded)
         self._folder.write_chain(self._chain)
         if end in FINAL:
             await self._call_off()
             return code
         if end is not End.NOT_YET:
-            await self._exclude(left_out)
+            await self._exclude(ended.excluded)
             return GOES_ON
         return code
 
     async def _submit(self, excluded: Iterable[str]) -> None:
         script = self._folder.text()
-        path = self._folder.path / "next"
-        path.write_text(wrapper(script, PYTHON, str(self._folder.path), header=False), errors="surrogateescape")
+        text = wrapper(script, PYTHON, str(self._folder.path), header=False)
+        path = self._folder.write_submitted("next", self._plan.name, text)
         words = successor_flags(self._plan, self._flags, script, self._own.job_id, self._own.task)
         avoided = self._avoided(excluded)
         words += [f"--exclude={','.join(avoided)}"] if avoided else []

@@ -110,7 +110,6 @@ async def _run(
         Lines(time.time, lambda text: background.append(paths.news, text)),
         LiveFile(paths, time.monotonic),
     )
-    supervisor = Supervisor(plan, own, paths, driver, view, succession.before, succession.may_follow)
+    supervisor = Supervisor(plan, own, paths, driver, view, succession)
     code = await supervisor.run(folder.script, arguments, environment, token)
-    ended = supervisor.ended
-    return await succession.end(code, ended.end, ended.why, ended.excluded, supervisor.steps.stepped)
+    return await succession.end(code, supervisor.ended)

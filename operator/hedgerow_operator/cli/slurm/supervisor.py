@@ -5,8 +5,9 @@ import contextlib
 import signal
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from hedgerow.wire import Report
 from hedgerow_operator.adapters.local.file_jobs import FileJobs, key_of
@@ -58,8 +59,20 @@ class Ended:
         self.terminated = False
 
 
+class OtherBatchJobs(Protocol):
+    """Those of the same submission. before: the ones that came before this one, as they ended."""
+
+    before: dict[str, SlurmJob]
+
+    def may_follow(self) -> bool:
+        """Whether another waits for the end of this one."""
+
+    def note_step(self) -> None:
+        """A training did a step in this one."""
+
+
 class Supervisor:
-    """before: the batch jobs of the chain that came before, as they ended. may_follow: whether another waits."""
+    """Of one batch job; `ended` says how it came to its end."""
 
     def __init__(
         self,
@@ -68,13 +81,12 @@ class Supervisor:
         paths: StatePaths,
         driver: Driver,
         view: View,
-        before: Mapping[str, SlurmJob],
-        may_follow: Callable[[], bool],
+        others: OtherBatchJobs,
     ) -> None:
         self._plan, self._own, self._paths, self._view = plan, own, paths, view
         self._spec = parsed(plan.spec)
         self._driver = driver
-        self._may_follow = may_follow
+        self._others = others
         self._jobs = FileJobs(paths, time.time, view.changed, view.happened)
         self.steps = StepJobs(paths, self._jobs, plan.spec)
         self._runtime = StepRuntime(
@@ -83,7 +95,7 @@ class Supervisor:
             commands=StepCommands(own.job_id),
             view=ClusterView(driver),
             variables=lambda key, uid, attempt: step_variables(key, uid, attempt, self._spec, paths),
-            before=before,
+            before=others.before,
             hand_over=self._hand_over,
             on_change=self._look,
             clock=time.time,
@@ -177,7 +189,7 @@ class Supervisor:
         self._stop.set()
 
     def _hand_over(self, key: JobKey, nodes: Sequence[str]) -> bool:
-        if not self._may_follow():
+        if not self._others.may_follow():
             self._say_once(f"{key.name} stays on {', '.join(nodes)}: no batch job follows that could avoid them")
             return False
         self._end(End.HANDED_OVER, f"{key.name} goes on in the next batch job, without {', '.join(nodes)}", nodes)
@@ -238,10 +250,13 @@ class Supervisor:
         key = self.steps.key_of(report.job.uid)
         if key is None:
             return
-        with contextlib.suppress(Unreachable):
+        stepped = self.steps.stepped
+        with contextlib.suppress(Unreachable, OSError):
             self._runtime.heard(key, report)
             if self.steps.hear(report) is not None:
                 self._look(key)
+            if self.steps.stepped and not stepped:
+                self._others.note_step()
 
     def _heard(self, uid: str, seconds: float) -> None:
         key = self.steps.key_of(uid)
@@ -271,4 +286,3 @@ class Supervisor:
     def _look(self, key: JobKey) -> None:
         if self.steps.job(key) is not None:
             self._queue.add(key)
-

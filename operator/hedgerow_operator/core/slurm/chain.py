@@ -101,14 +101,14 @@ def turn(chain: Chain, before: SlurmJob | None, now: float) -> Decision:
     return Decision(Turn.GO_ON, last.why or (meaning.message if meaning else f"Slurm job {last.job_id} is forgotten"))
 
 
-def end_of_script(code: int, own: SlurmJob | None, now: float) -> End:
-    """How the batch job ends whose script has ended by itself. own: it, as Slurm shows it; None: it could not be asked.
+def end_of_script(code: int, terminated: bool, own: SlurmJob | None, now: float) -> End:
+    """How the batch job ends whose script has ended by itself. terminated: Slurm has told it to. own: it, as Slurm
+    shows it; None: it could not be asked.
 
-    A script that fails while Slurm ends the job has failed because of that: what follows is decided by the next one.
+    A script that fails while Slurm ends the job has failed because of that, and one that ends well when it is told to
+    has not finished: what follows is decided by the next one, which sees why.
     """
-    if code == 0:
-        return End.SUCCEEDED
     meaning = means(own, now) if own is not None else None
-    if meaning is None or meaning.kind is Kind.ALIVE:
-        return End.FAILED
-    return End.CANCELLED if meaning.cause in _WANTED else End.NOT_YET
+    if terminated or (code and meaning is not None and meaning.kind is not Kind.ALIVE):
+        return End.CANCELLED if meaning is not None and meaning.cause in _WANTED else End.NOT_YET
+    return End.FAILED if code else End.SUCCEEDED

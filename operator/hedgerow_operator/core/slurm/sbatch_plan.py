@@ -13,7 +13,7 @@ from hedgerow_operator.core.slurm.times import duration_seconds
 # The time that ranks get to save before the time limit, beyond their grace: Slurm looks every 30 s, and may signal a
 # minute early (sbatch(1), --signal).
 SIGNAL_SECONDS = 60
-_LEAST_SIGNAL_SECONDS = 10
+_LEAST_SIGNAL_SECONDS, _MOST_SIGNAL_SHARE = 10, 0.75
 # Variables that say the same as an option, where their names differ (sbatch(1), INPUT ENVIRONMENT VARIABLES).
 _VARIABLES = {"array": "SBATCH_ARRAY_INX", "time": "SBATCH_TIMELIMIT", "verbose": "SBATCH_DEBUG"}
 # They change what sbatch prints or waits for, or are about one job of the chain only.
@@ -61,8 +61,7 @@ def with_added_flags(plan: SbatchPlan, flags: Sequence[Flag], script: str, grace
     def free(name: str) -> bool:
         return given(name, flags, script, plan.variables) is None
 
-    added = [f"--job-name={plan.name}"] if free("job-name") else []
-    added += [f"--comment=hedgerow sbatch {key}"] if free("comment") else []
+    added = [f"--comment=hedgerow sbatch {key}"] if free("comment") else []
     added += ["--no-requeue"] if free("requeue") and free("no-requeue") else []
     own_signal = free("signal")
     if own_signal:
@@ -72,9 +71,11 @@ def with_added_flags(plan: SbatchPlan, flags: Sequence[Flag], script: str, grace
 
 
 def signal_seconds(limit_seconds: float | None, grace_seconds: int) -> int:
-    """How long before the time limit the supervisor is told; never more than half of it."""
+    """How long before the time limit the supervisor is told; at most three quarters of it."""
     wanted = SIGNAL_SECONDS + grace_seconds
-    return wanted if limit_seconds is None else max(_LEAST_SIGNAL_SECONDS, min(wanted, int(limit_seconds / 2)))
+    if limit_seconds is None:
+        return wanted
+    return max(_LEAST_SIGNAL_SECONDS, min(wanted, int(limit_seconds * _MOST_SIGNAL_SHARE)))
 
 
 def successor_flags(plan: SbatchPlan, flags: Sequence[Flag], script: str, after: str, task: str) -> list[str]:

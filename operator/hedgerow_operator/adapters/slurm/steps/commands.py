@@ -61,9 +61,9 @@ class StepCommands:
             raise Unreachable(f"squeue: {done.last_error}")
         return frozenset(done.output.split())
 
-    def kill_steps(self, steps: Iterable[str]) -> None:
-        """Without grace; whoever waits for their end sees it."""
-        task = asyncio.get_running_loop().create_task(self._kill(list(steps)))
+    def signal_steps(self, steps: Iterable[str], name: str) -> None:
+        """Every process of theirs; whoever waits for their end sees it."""
+        task = asyncio.get_running_loop().create_task(self._signal(list(steps), name))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -77,6 +77,6 @@ class StepCommands:
         done = await run(["scontrol", "update", f"JobId={job_id}", f"ExcNodeList={','.join(nodes)}"])
         return "" if done.code == 0 else done.last_error
 
-    async def _kill(self, steps: Sequence[str]) -> None:
+    async def _signal(self, steps: Sequence[str], name: str) -> None:
         with contextlib.suppress(Unreachable):
-            await run(["scancel", "--signal=KILL", *steps])
+            await run(["scancel", "--quiet", f"--signal={name}", *steps])

@@ -141,7 +141,10 @@ class StepRuntime:
         self._write(key, msgspec.structs.replace(record, asked=True))
         call = self._current(key, record)
         if call is not None and call.runs:
-            call.send(signal.SIGTERM)
+            if record.steps:
+                self._commands.signal_steps(record.steps, "TERM")
+            else:
+                call.send(signal.SIGTERM)
             patience = job.spec.recovery.grace_seconds + _LAUNCHER_SECONDS
             asyncio.get_running_loop().call_later(patience, self._kill, key, uid, attempt)
         self._look_again(key)
@@ -197,7 +200,7 @@ class StepRuntime:
             call = self._current(key, record)
             if record.attempt == attempt and call is not None and call.runs:
                 call.send(signal.SIGKILL)
-                self._commands.kill_steps(record.steps)
+                self._commands.signal_steps(record.steps, "KILL")
 
     def _write(self, key: JobKey, record: StepRecord) -> None:
         self._records.write(key, record)
