@@ -73,6 +73,11 @@ class Options:
         return self.step is not None and self.slurm_launch == slurm_launch.PER_TASK
 
     @property
+    def prints_with_others(self) -> bool:
+        """Whether what a rank here prints comes out beside what other ranks print, as srun brings it together."""
+        return self.nproc > 1 or (self.step is not None and self.workers > 1)
+
+    @property
     def starts_once(self) -> bool:
         """Whether the ranks here find each other by what srun --mpi gives to its tasks, which serves one start."""
         return self.per_task and self.mpi not in ("", "none")

@@ -33,6 +33,13 @@ print("up", flush=True)
 while True:
     time.sleep(60)
 """
+PIECES = """
+import os, time
+for _ in range(30):
+    for piece in ("a", "b", "c", chr(10)):
+        os.write(1, piece.encode())
+        time.sleep(0.002)
+"""
 TIDY = """
 import signal, sys, time
 def leave(*_):
@@ -308,3 +315,10 @@ def test_what_cannot_be_watched_runs_as_it_would_without_us(srun: Srun) -> None:
 def parent(pid: int | None) -> int:
     stat = Path(f"/proc/{pid}/stat").read_text()
     return int(stat[stat.rindex(")") + 2 :].split()[1])
+
+
+def test_lines_of_ranks_never_mix(srun: Srun, operator: OperatorDouble) -> None:
+    all_started(operator, 1)
+    step = srun(1, 2, PER_TASK, *python(PIECES))
+    operator.wait_for(lambda r: r.stage == wire.STAGE_STOPPED)
+    wait_until(lambda: sorted(step.out.splitlines()) == ["0: abc"] * 30 + ["1: abc"] * 30)
