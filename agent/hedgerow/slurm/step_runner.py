@@ -140,11 +140,20 @@ class StepRunner:
                 self._alone = True
 
 
+def socket_name(job_id: str) -> str:
+    """Of the supervisor's socket in its folder."""
+    return "steps-%s" % job_id
+
+
 def run_step(arguments: List[str], srun: str) -> int:
     """Run srun with these arguments of the user's as the supervisor says; the exit code."""
+    path = os.environ[srun_shim.STEPS]
+    if os.path.basename(path) != socket_name(os.environ.get("SLURM_JOB_ID", "")):
+        # Left over from the batch job that has submitted this one.
+        os.execv(srun, [srun] + arguments)  # noqa: S606 (the user's own command)
     desk = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        desk.connect(os.environ[srun_shim.STEPS])
+        desk.connect(path)
     except OSError as error:
         say("the supervisor of this job cannot be asked (%s); the step runs unwatched" % (error.strerror or error))
         os.execv(srun, [srun] + arguments)  # noqa: S606 (the user's own command)

@@ -9,6 +9,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from hedgerow.slurm.srun_shim import STEPS
+from hedgerow.slurm.step_runner import socket_name
 from hedgerow.wire import Report
 from hedgerow_operator.adapters.local.file_jobs import FileJobs, key_of
 from hedgerow_operator.adapters.local.paths import StatePaths
@@ -121,9 +123,10 @@ class Supervisor:
         for number in _PASSED_ON:
             loop.add_signal_handler(number, self._signalled, number)
         with tempfile.TemporaryDirectory(prefix="hedgerow-") as folder:
-            desk = Desk(Path(folder) / "steps", self._called, self._call_changed)
+            name = socket_name(environment.get("SLURM_JOB_ID", ""))
+            desk = Desk(Path(folder) / name, self._called, self._call_changed)
             async with self._working(desk, token):
-                variables = {**environment, "HEDGEROW_STEPS": str(desk.path)}
+                variables = {**environment, STEPS: str(desk.path)}
                 self._script = UserScript(script, arguments, variables)
                 return await self._until_end(asyncio.create_task(self._script.run()))
 

@@ -95,7 +95,8 @@ def turn(chain: Chain, before: SlurmJob | None, now: float) -> Decision:
     # One that handed over ends with an exit code of its own; whatever is said of its end later counts no more.
     if meaning is not None and meaning.cause in _WANTED and last.end is End.NOT_YET:
         return Decision(Turn.END, meaning.message, 1)
-    if not last.stepped and last.fruitless >= MOST_FRUITLESS:
+    preempted = meaning is not None and meaning.cause == reasons.PREEMPTED
+    if not last.stepped and last.fruitless >= MOST_FRUITLESS and not preempted:
         why = f"{last.fruitless} batch jobs in a row ended before a step was done"
         return Decision(Turn.END, f"{why}; the last: {meaning.message}" if meaning else why, 1)
     return Decision(Turn.GO_ON, last.why or (meaning.message if meaning else f"Slurm job {last.job_id} is forgotten"))
