@@ -12,7 +12,7 @@ class Known:
 
     missing_since: the controller does not show it. asked_at: when we asked last that it ends. over_told: its end was
     shown to the decisions. silent: its nodes that did not answer at some time. waits_since: it waits although its
-    launchers were told to train. alive: it was seen to run. awaited: it was asked to end and has not.
+    launchers were told to train. alive: it was seen to run. awaited: it is about to change. gone: nothing is left of it.
     """
 
     def __init__(self, job: SlurmJob) -> None:
@@ -25,10 +25,11 @@ class Known:
         self.waits_since: float | None = None
         self.alive = False
         self.awaited = False
+        self.gone = False
 
     def see(self, job: SlurmJob) -> None:
         """The controller shows it so."""
-        self.job, self.missing_since = job, None
+        self.job, self.missing_since, self.gone = job, None, False
 
     def miss(self, now: float) -> float:
         """The controller does not show it; for how long it has not."""

@@ -174,6 +174,10 @@ class SlurmRuntime:
                     await self._view.driver.cancel(extra.id)
             known = self._known.setdefault((uid, attempt), Known(first))
             known.see(first)
+        for key in [key for key, known in self._known.items() if key[0] == uid and known.gone]:
+            # Of the current one it is remembered that it is gone: the status may still name it.
+            if key[1] != job.status.placement:
+                del self._known[key]
         before = stored(job)
         if before is not None and job.status.attempt_stage in _PLACED:
             self._known.setdefault((uid, job.status.placement), Known(before))
@@ -182,8 +186,8 @@ class SlurmRuntime:
         """How the placement stands; None: nothing is left of it."""
         uid, known = job.metadata.uid, self._known[job.metadata.uid, attempt]
         meaning = await self._meaning(job, attempt, known, listing)
+        known.gone = meaning is None
         if meaning is None:
-            self._known.pop((uid, attempt), None)
             return None
         known.alive |= meaning.kind is Kind.ALIVE
         await self._ask_again(known, meaning)
@@ -197,8 +201,8 @@ class SlurmRuntime:
             too_few=await self._too_few(known.job, meaning, job.spec.workers),
             put_back=self._put_back(job, attempt, known, meaning),
         )
-        ends = run.asked or job.status.attempt_stage == ENDED
-        known.awaited = ends and meaning.kind is not Kind.ENDED
+        ends = run.asked or meaning.kind is Kind.ENDING or job.status.attempt_stage == ENDED
+        known.awaited = (ends and meaning.kind is not Kind.ENDED) or meaning.kind is Kind.UNKNOWN
         return self._shown(job, run, known, await self._facts(run, known))
 
     def _shown(self, job: TrainingJob, run: Run, known: Known, facts: Mapping[str, NodeFacts]) -> PlacementSeen | None:
@@ -215,7 +219,7 @@ class SlurmRuntime:
         uid, now, lead = job.metadata.uid, self._clock(), float(lead_seconds(job))
         if _of(listing, uid, attempt):
             return means(known.job, now, lead)
-        if known.over_told or (_over(known.job) and job.status.attempt_stage not in _PLACED):
+        if known.gone or known.over_told or (_over(known.job) and job.status.attempt_stage not in _PLACED):
             return None
         missing = known.miss(self._stopwatch())
         told = await self._view.driver.job(known.job.id)
