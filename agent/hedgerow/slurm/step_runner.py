@@ -6,6 +6,7 @@ the supervisor of the batch job over a unix socket (one JSON object a line). Wit
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import select
@@ -157,13 +158,15 @@ def run_step(arguments: List[str], srun: str) -> int:
     except OSError as error:
         say("the supervisor of this job cannot be asked (%s); the step runs unwatched" % (error.strerror or error))
         os.execv(srun, [srun] + arguments)  # noqa: S606 (the user's own command)
-    return StepRunner(desk, srun, arguments, _with_launcher).run(srun_line.program_of(arguments))
+    more = srun_shim.learn(arguments, srun, dict(os.environ))
+    runner = StepRunner(desk, srun, arguments, functools.partial(_with_launcher, more))
+    return runner.run(srun_line.program_of(arguments, more))
 
 
-def _with_launcher(arguments: List[str], variables: Dict[str, str]) -> Optional[List[str]]:
+def _with_launcher(more: Dict[str, int], arguments: List[str], variables: Dict[str, str]) -> Optional[List[str]]:
     archive = pack.archive_of_this_package()
     if archive is None:
         return None
     launcher = srun_line.launcher_words(sys.executable, archive)
-    found = srun_line.with_launcher(arguments, launcher, variables, srun_shim.mounts(archive, variables))
+    found = srun_line.with_launcher(arguments, launcher, variables, srun_shim.mounts(archive, variables), more)
     return None if found == arguments else found
