@@ -228,7 +228,7 @@ class Load:
         From then on a launcher reports again as soon as it is answered, but not within SPACING_SECONDS.
         """
         began = time.monotonic()
-        self.senders, senders = [], self.senders
+        self.senders, senders = [], self.everybody
         for sender in senders:
             body = launcher_body if sender.held else agent_body
             sender.parts = body(sender.node, *((sender.workers,) if sender.held else ()), still=True)
