@@ -38,6 +38,7 @@ class Options:
     """What one launcher was told. A time of 0 for ``fence_seconds`` means: never fence by time.
 
     step: the step of Slurm that says which worker this is, None elsewhere; slurm_launch: which part of it, then.
+    own_place: ranks that srun has started find their place, and each other, without RANK, MASTER_ADDR and the like.
     """
 
     command: Tuple[str, ...]
@@ -65,6 +66,7 @@ class Options:
     gpus: str = GPUS_PER_WORKER
     mpi: str = ""
     slurm_launch: str = ""
+    own_place: bool = False
     step: Optional[slurm_step.Step] = None
 
     @property

@@ -153,6 +153,24 @@ def test_a_rank_has_all_that_srun_gives_to_its_task_and_its_place_besides(srun: 
         assert variables["MASTER_ADDR"] == "10.0.0.7"
 
 
+OF_GANGS = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_PORT")
+
+
+def test_a_script_that_nobody_has_declared_finds_its_own_place(srun: Srun, operator: OperatorDouble) -> None:
+    all_started(operator, 1)
+    ranks = shown(srun(1, 2, ("--slurm-launch", "auto"), *python(SHOW), MASTER_ADDR="mine"), 2)
+    for number, (variables, _pmi, _stdin) in ranks.items():
+        assert (variables["SLURM_PROCID"], variables["MASTER_ADDR"]) == (str(number), "mine")
+        assert not set(OF_GANGS) & set(variables)
+
+
+def test_ranks_that_are_declared_are_told_their_place(srun: Srun, operator: OperatorDouble) -> None:
+    all_started(operator, 1)
+    ranks = shown(srun(1, 2, ("--slurm-launch", "auto"), *python(SHOW), HEDGEROW_NPROC="2"), 2)
+    assert [ranks[number][0]["RANK"] for number in (0, 1)] == ["0", "1"]
+    assert set(OF_GANGS) <= set(ranks[0][0])
+
+
 @pytest.mark.parametrize(
     ("tasks", "options"), [(2, PER_TASK), (1, ("--nproc-per-worker", "2"))], ids=["one a rank", "one a node"]
 )
