@@ -11,9 +11,12 @@ import structlog
 from hedgerow_operator.adapters.kube.api import Api
 from hedgerow_operator.adapters.kube.slurm_clusters import KubeSecrets, KubeSlurmClusters
 from hedgerow_operator.adapters.slurm.clusters import ClusterDrivers
+from hedgerow_operator.adapters.slurm.clusters_runtime import ClustersRuntime
+from hedgerow_operator.adapters.slurm.report_tokens import ReportTokens
 from hedgerow_operator.reconcile.ports import JobKey, Leadership, Unreachable
 from hedgerow_operator.reconcile.queue import Handler, WorkQueue
 from hedgerow_operator.reconcile.slurm_clusters import ClusterReconciler
+from hedgerow_operator.reconcile.slurm_jobs import FinalizedJobs, SlurmFarewell
 
 RELIST_SECONDS = 300.0
 RETRY_SECONDS = 2.0
@@ -22,14 +25,25 @@ log = structlog.get_logger("hedgerow")
 
 
 class SlurmSide:
-    """namespaces: those that are watched; empty: all. watching: counts passes, as for jobs."""
+    """namespaces: those that are watched; empty: all. watching: counts passes, as for jobs. look_at: a job of this
+    name may look different.
+    """
 
     def __init__(
-        self, api: Api, leadership: Leadership, namespaces: tuple[str, ...], watching: Callable[[Handler], Handler]
+        self,
+        api: Api,
+        leadership: Leadership,
+        namespaces: tuple[str, ...],
+        watching: Callable[[Handler], Handler],
+        jobs: FinalizedJobs,
+        look_at: Callable[[JobKey], None],
     ) -> None:
         self.clusters = KubeSlurmClusters(api)
         self.drivers = ClusterDrivers(KubeSecrets(api).read, time.time)
         self._namespaces = namespaces
+        self.tokens = ReportTokens()
+        self.jobs_runtime = ClustersRuntime(self.clusters, self.drivers, jobs, self.tokens, time.time, look_at)
+        self.farewell = SlurmFarewell(jobs, self.jobs_runtime)
         reconciler = ClusterReconciler(self.clusters, self.drivers, leadership, time.time)
         self.queue = WorkQueue(watching(reconciler.reconcile), on_error=_report_fault)
 
@@ -40,6 +54,7 @@ class SlurmSide:
                 group.create_task(self.queue.run())
                 group.create_task(self._list())
         finally:
+            await self.jobs_runtime.close()
             await self.drivers.close()
 
     async def _list(self) -> None:

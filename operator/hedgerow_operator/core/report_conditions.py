@@ -65,7 +65,8 @@ def failed(status: TrainingJobStatus) -> bool:
 def _running(context: Context, status: TrainingJobStatus) -> Said:
     gang, stage = context.gang, status.attempt_stage
     if context.seen.placements is None and stage not in (ENDED, SUSPENDED):
-        return UNKNOWN, reasons.NOT_MEASURED, BLIND
+        why = f": {context.seen.blind}" if context.seen.blind else ""
+        return UNKNOWN, reasons.NOT_MEASURED, f"{BLIND}{why}"
     if stage == RUNNING:
         return _running_attempt(gang, status)
     return _not_running(context, status)

@@ -97,7 +97,8 @@ class Seen(Struct, frozen=True, kw_only=True):
     sentence.
     signals: what others say against nodes, of any of them, as the end of a sentence.
     fences_by_time: False where the runtime can always see whether processes live (local).
-    too_tight: why no placement can be made without the nodes that are avoided, in the place's own words; else "".
+    blind: why it could not be looked. too_tight: why no placement can be made without the nodes that are avoided, in
+    the place's own words.
     """
 
     placements: tuple[PlacementSeen, ...] | None
@@ -111,6 +112,7 @@ class Seen(Struct, frozen=True, kw_only=True):
     quiet: Mapping[int, str] = {}
     signals: Mapping[str, str] = {}
     fences_by_time: bool = True
+    blind: str = ""
     too_tight: str = ""
 
     @property

@@ -116,7 +116,7 @@ class Papers:
         comment = comment_of(job.metadata.uid, attempt)
         return Submission(name="demo", comment=comment, script="#!/bin/sh", options=options)
 
-    def note_cancelled(self, job: TrainingJob, attempt: int) -> None:
+    async def note_cancelled(self, job: TrainingJob, attempt: int) -> None:
         self.cancelled.add(attempt)
 
     def was_cancelled(self, job: TrainingJob, attempt: int) -> bool:

@@ -51,17 +51,30 @@ async def test_a_placement_that_has_ended_already_is_not_submitted_again() -> No
     assert site.slurm.submissions == []
 
 
-async def test_after_an_answer_that_was_lost_it_waits_and_looks_again() -> None:
+async def test_after_an_answer_that_was_lost_it_looks_again() -> None:
     site = Site()
     site.slurm.failures["submit"] = LOST
     with pytest.raises(Unreachable):
         await site.create()
     site.slurm.failures.clear()
-    with pytest.raises(Unreachable, match="not known yet"):
+    await site.create()
+    assert len(site.slurm.submissions) == 1
+
+
+async def test_what_was_sent_to_a_controller_that_did_not_answer_is_waited_for_once_it_does() -> None:
+    site = Site()
+    site.slurm.failures["submit"] = LOST
+    with pytest.raises(Unreachable):
         await site.create()
+    site.slurm.failures.clear()
+    site.slurm.forgets("1")
+    site.slurm.now += 60.0
+    for _ in range(2):
+        with pytest.raises(Unreachable, match="not known yet"):
+            await site.create()
     site.slurm.now += 5.0
     await site.create()
-    assert len(site.slurm.listed) == 1
+    assert len(site.slurm.submissions) == 2
 
 
 async def test_a_submission_that_came_late_is_cancelled_and_the_first_one_stays() -> None:
@@ -74,12 +87,15 @@ async def test_a_submission_that_came_late_is_cancelled_and_the_first_one_stays(
     assert (placement.slurm.job_id, [call for call in site.slurm.calls if "cancel" in call]) == ("1", ["cancel 2"])
 
 
-@pytest.mark.parametrize(("sentence", "excluded", "kind"), [
-    ("Requested node configuration is not available", ("n3",), TooTight),
-    ("Requested node configuration is not available", (), Refused),
-    ("Invalid account or account/partition combination specified", ("n3",), Refused),
-    ("Slurm temporarily unable to accept job, sleeping and retrying", (), Unreachable),
-])
+@pytest.mark.parametrize(
+    ("sentence", "excluded", "kind"),
+    [
+        ("Requested node configuration is not available", ("n3",), TooTight),
+        ("Requested node configuration is not available", (), Refused),
+        ("Invalid account or account/partition combination specified", ("n3",), Refused),
+        ("Slurm temporarily unable to accept job, sleeping and retrying", (), Unreachable),
+    ],
+)
 async def test_what_a_refusal_means(sentence: str, excluded: tuple[str, ...], kind: type[Exception]) -> None:
     site = Site()
     site.slurm.failures["submit"] = Refused(sentence)
@@ -105,7 +121,9 @@ async def test_a_job_that_waits_has_workers_without_nodes_and_says_why() -> None
     site.slurm.change("1", reason="Resources")
     placement = await site.only()
     assert [(worker.index, worker.phase, worker.node) for worker in placement.workers] == [
-        (0, WORKER_PENDING, ""), (1, WORKER_PENDING, "")]
+        (0, WORKER_PENDING, ""),
+        (1, WORKER_PENDING, ""),
+    ]
     assert "waits" in placement.waiting
     assert not placement.held
 
@@ -131,7 +149,9 @@ async def test_a_node_that_does_not_answer_is_silent_while_the_job_goes_on() -> 
     site.slurm.silent = {"n3"}
     placement = await site.only(16.0)
     assert [(worker.phase, worker.node_silent) for worker in placement.workers] == [
-        (WORKER_RUNNING, False), (WORKER_RUNNING, True)]
+        (WORKER_RUNNING, False),
+        (WORKER_RUNNING, True),
+    ]
 
 
 # State, how the placement ended, and the cause.
@@ -214,7 +234,9 @@ async def test_a_job_that_has_ended_is_not_gone_while_one_of_its_nodes_is_silent
     for _ in range(20):
         placement = await site.only(15.0)
     assert [(worker.phase, worker.node_silent, worker.terminating) for worker in placement.workers] == [
-        (WORKER_FAILED, False, True), (WORKER_UNKNOWN, True, True)]
+        (WORKER_FAILED, False, True),
+        (WORKER_UNKNOWN, True, True),
+    ]
 
 
 async def test_it_is_gone_once_that_node_has_answered_for_a_while() -> None:
@@ -254,7 +276,8 @@ async def test_one_that_slurm_has_forgotten_is_asked_for_in_the_accounts() -> No
     site.slurm.accounted["1"] = next(job for job in site.slurm.listed if job.id == "1")
     site.slurm.forgets("1")
     site.slurm.accounted["1"] = type(site.slurm.accounted["1"])(
-        id="1", state="TIMEOUT", comment=site.slurm.accounted["1"].comment)
+        id="1", state="TIMEOUT", comment=site.slurm.accounted["1"].comment
+    )
     assert (await site.only()).cause == reasons.TIME_LIMIT_REACHED
 
 

@@ -36,7 +36,7 @@ class LocalFiles:
         except (OSError, UnicodeDecodeError, StateError) as error:
             raise Unreachable(f"{self._paths.root} cannot be used ({error})") from None
 
-    def note_cancelled(self, job: TrainingJob, attempt: int) -> None:
+    async def note_cancelled(self, job: TrainingJob, attempt: int) -> None:
         """See Submissions."""
         path = self._cancelled(job, attempt)
         try:

@@ -12,7 +12,7 @@ class Known:
 
     missing_since: the controller does not show it. asked_at: when we asked last that it ends. over_told: its end was
     shown to the decisions. silent: its nodes that did not answer at some time. waits_since: it waits although its
-    launchers were told to train. alive: it was seen to run. awaited: it is about to change. gone: nothing is left of it.
+    launchers were told to train. alive: it was seen to run. awaited: it is about to change. gone: nothing is left.
     """
 
     def __init__(self, job: SlurmJob) -> None:

@@ -24,7 +24,7 @@ from hedgerow_operator.reconcile.ports import JobKey, Refused, TooTight, Unreach
 
 # A job that does not end after it was asked is asked again: a controller that died may have forgotten.
 ASK_AGAIN_SECONDS = 10.0
-# What a controller has taken from a command that failed is in its listings by then.
+# What was sent to a controller that did not answer is in its listings so long after it answers again.
 SETTLE_SECONDS = 3.0
 # A node that comes back ends what it still ran, within seconds.
 BACK_SECONDS = 10.0
@@ -44,8 +44,8 @@ class Submissions(Protocol):
     async def prepare(self, job: TrainingJob, attempt: int, excluded: tuple[str, ...]) -> Submission:
         """Everything lies where it has to. Raises Refused, Unreachable."""
 
-    def note_cancelled(self, job: TrainingJob, attempt: int) -> None:
-        """We are about to cancel it. Raises Unreachable."""
+    async def note_cancelled(self, job: TrainingJob, attempt: int) -> None:
+        """We are about to cancel it. Raises Unreachable, Conflict."""
 
     def was_cancelled(self, job: TrainingJob, attempt: int) -> bool:
         """Whether we did."""
@@ -71,7 +71,7 @@ class SlurmRuntime:
         self._on_change = on_change
         self._known: dict[tuple[str, int], Known] = {}
         self._keys: dict[str, JobKey] = {}
-        self._uncertain: dict[tuple[str, int], float] = {}
+        self._uncertain: dict[tuple[str, int], float | None] = {}
         self._killed: set[str] = set()
         view.on_change = self._changed
 
@@ -89,16 +89,19 @@ class SlurmRuntime:
         key = (job.metadata.uid, attempt)
         if job.metadata.uid in self._killed:
             raise Unreachable("nothing is submitted: the job is being ended")
-        unsure = self._uncertain.get(key)
-        if unsure is not None and self._stopwatch() - unsure < SETTLE_SECONDS:
-            raise Unreachable("whether Slurm has taken the job is not known yet; looking again")
         if _of(await self._view.fresh_jobs(), *key):
+            self._uncertain.pop(key, None)
             return
+        if key in self._uncertain:
+            # A controller that was frozen carries out what had been sent to it once it goes on.
+            answers_since = self._uncertain[key] = self._uncertain[key] or self._stopwatch()
+            if self._stopwatch() - answers_since < SETTLE_SECONDS:
+                raise Unreachable("whether Slurm has taken the job is not known yet; looking again")
         submission = await self._submissions.prepare(job, attempt, excluded_nodes)
         try:
             number = await self._view.driver.submit(submission)
         except Unreachable:
-            self._uncertain[key] = self._stopwatch()
+            self._uncertain[key] = None
             raise
         except Refused as error:
             raise _refusal(error, excluded_nodes) from error
@@ -122,7 +125,7 @@ class SlurmRuntime:
         # One that is ending already was ended by somebody else, or has been asked.
         alive = [entry for entry in listed if means(entry, self._clock()).kind not in (Kind.ENDING, Kind.ENDED)]
         if alive:
-            self._submissions.note_cancelled(job, attempt)
+            await self._submissions.note_cancelled(job, attempt)
         for entry in alive:
             await self._view.driver.cancel(entry.id)
         known = self._known.get(key)
@@ -140,7 +143,7 @@ class SlurmRuntime:
             listing = await self._view.jobs(oldest=BUSY_SECONDS)
             left = [(attempt, entry) for attempt, entry in listing.jobs.get(job.metadata.uid, ()) if not _over(entry)]
             for attempt, entry in left:
-                self._submissions.note_cancelled(job, attempt)
+                await self._submissions.note_cancelled(job, attempt)
                 await self._view.driver.cancel(entry.id)
             if not left or self._stopwatch() >= deadline:
                 return [entry.id for _, entry in left]
@@ -184,7 +187,7 @@ class SlurmRuntime:
 
     async def _look(self, job: TrainingJob, attempt: int, listing: Listing) -> PlacementSeen | None:
         """How the placement stands; None: nothing is left of it."""
-        uid, known = job.metadata.uid, self._known[job.metadata.uid, attempt]
+        known = self._known[job.metadata.uid, attempt]
         meaning = await self._meaning(job, attempt, known, listing)
         known.gone = meaning is None
         if meaning is None:
