@@ -1,6 +1,6 @@
 """hedgerow sbatch on five real scripts: a rank that really hangs is found, and the script knows nothing of it.
 
-torchrun is a stand-in: a program of this name that starts the ranks of its node.
+torchrun is a stand-in: a program of this name that starts the ranks of its node. The ranks of pmi2 speak it first.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ echo "after $?"
     "pmi2": """#!/bin/sh
 #SBATCH -N 2
 #SBATCH -n 2
-srun --mpi=pmi2 sh -c 'test -n "$PMI_FD" && exec python3 {train} {folder} 60 30'
+srun --mpi=pmi2 sh -c 'python3 {pmi2} && exec python3 {train} {folder} 60 30'
 echo "after $?"
 """,
     "conda": """#!/bin/bash
@@ -72,6 +72,10 @@ def test_a_stall_is_healed_and_the_script_goes_on_as_if_nothing_had_been(name: s
     assert not case.lines("twice")
     assert {int(first) for attempt, _, first, _ in case.lines("lives") if attempt == "2"} == {30}
     assert case.state_of(case.job_id) == "COMPLETED"
+
+
+def test_ranks_that_speak_pmi2_are_started_by_an_srun_anew(cases: dict[str, Case]) -> None:
+    assert cases["pmi2"].output.count("rank 1 of 2 node-n") == 2
 
 
 def test_each_task_of_an_array_is_healed_by_itself(cases: dict[str, Case]) -> None:

@@ -10,6 +10,7 @@ from tests.slurm.testbed.testbed import Testbed
 
 HEDGEROW = str(Path(sys.executable).with_name("hedgerow"))
 TRAIN = Path(__file__).with_name("train.py")
+PMI2 = Path(__file__).parents[1] / "pmi2_client.py"
 STARTER = Path(__file__).parents[2] / "launcher" / "ranks_starter.py"
 QUICK = """\
 health: {reportTimeoutSeconds: 10, stall: {minSeconds: 3}}
@@ -29,7 +30,9 @@ class Case:
         torchrun.write_text(f'#!/bin/sh\nexec python3 {STARTER} "$@"\n')
         torchrun.chmod(0o755)
         self.script = self.folder / "job.sh"
-        self.script.write_text(script.replace("{train}", str(TRAIN)).replace("{folder}", str(self.folder)))
+        for name, path in (("train", TRAIN), ("pmi2", PMI2), ("folder", self.folder)):
+            script = script.replace("{" + name + "}", str(path))
+        self.script.write_text(script)
         self.state = self.folder / "state"
         self.environment = {"HEDGEROW_STATE": str(self.state), **(environment or {})}
         self.job_id = ""
