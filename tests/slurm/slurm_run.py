@@ -80,9 +80,13 @@ class SlurmRun:
             text=True,
         )
         self._controllers.append(controller)
+        self.watch()
+        return controller
+
+    def watch(self) -> None:
+        """Look at what lives from now on."""
         if not self._watching.is_alive():
             self._watching.start()
-        return controller
 
     def end(self, seconds: float = 90.0) -> tuple[int, str]:
         """Wait for the newest controller: exit code and everything that it printed."""

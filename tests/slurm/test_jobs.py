@@ -7,6 +7,7 @@ import pytest
 
 from hedgerow_operator.api import reasons
 from hedgerow_operator.api.status import TrainingJobStatus
+from tests.slurm import operator_scenarios
 from tests.slurm.at_once import AtOnce, Scenario
 from tests.slurm.slurm_run import SlurmRun
 
@@ -176,6 +177,9 @@ SCENARIOS: dict[str, Scenario] = {
         without_a_node_whose_slurmd_dies_though_its_rank_lives_on,
         in_place_then_anew_then_without_the_node_on_which_a_rank_hangs,
         when_slurmctld_dies_in_the_middle_of_a_recovery,
+        operator_scenarios.through_slurmrestd_without_the_node_on_which_a_rank_hangs,
+        operator_scenarios.while_slurmrestd_is_away_and_a_token_runs_out,
+        operator_scenarios.until_its_object_is_deleted_which_waits_for_its_slurm_job,
         when_slurmctld_dies_right_after_the_submission,
         when_slurmctld_dies_while_it_trains,
         from_its_checkpoint_after_ctrl_c,
