@@ -80,7 +80,7 @@ class Scene:
         self.before: dict[str, SlurmJob] = {}
         self.runtime = StepRuntime(
             paths=StatePaths(folder),
-            allocation=Allocation(job_id, nodes),
+            allocation=Allocation(job_id, job_id, nodes),
             commands=cast("StepCommands", self.commands),
             view=ClusterView(cast("Driver", self.driver), stopwatch=iter(range(0, 10_000, 100)).__next__),
             variables=lambda key, uid, attempt: {"PLACEMENT": str(attempt)},
@@ -90,7 +90,7 @@ class Scene:
             clock=lambda: 1000.0,
         )
 
-    def _hand_over(self, key: JobKey, nodes: Sequence[str]) -> bool:
+    async def _hand_over(self, key: JobKey, nodes: Sequence[str]) -> bool:
         self.handed_over.append(tuple(nodes))
         return self.follows
 

@@ -100,7 +100,7 @@ async def _run(
 ) -> int:
     token = secrets.token_urlsafe(32)
     write_whole(paths.root / "token", token.encode() + b"\n", mode=0o600)
-    archive = ensure_archive(paths)
+    archive = ensure_archive(StatePaths(folder.path.parent))  # shared by all submissions
     shim = paths.root / "shim"
     write_shim(str(shim), sys.executable, str(archive))
     environment = shim_environment({**os.environ, **succession.variables()}, str(shim))

@@ -5,7 +5,7 @@ import contextlib
 import signal
 import tempfile
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -66,8 +66,8 @@ class OtherBatchJobs(Protocol):
 
     before: dict[str, SlurmJob]
 
-    def may_follow(self) -> bool:
-        """Whether another waits for the end of this one."""
+    async def why_not_without(self, nodes: Iterable[str]) -> str:
+        """Why the one that follows could not do without these nodes; "": it can."""
 
     def note_step(self) -> None:
         """A training did a step in this one."""
@@ -93,7 +93,7 @@ class Supervisor:
         self.steps = StepJobs(paths, self._jobs, plan.spec)
         self._runtime = StepRuntime(
             paths=paths,
-            allocation=Allocation(own.job_id, own.nodes),
+            allocation=Allocation(own.job_id, own.run, own.nodes),
             commands=StepCommands(own.job_id),
             view=ClusterView(driver),
             variables=lambda key, uid, attempt: step_variables(key, uid, attempt, self._spec, paths),
@@ -191,9 +191,10 @@ class Supervisor:
         self._look_at_all()
         self._stop.set()
 
-    def _hand_over(self, key: JobKey, nodes: Sequence[str]) -> bool:
-        if not self._others.may_follow():
-            self._say_once(f"{key.name} stays on {', '.join(nodes)}: no batch job follows that could avoid them")
+    async def _hand_over(self, key: JobKey, nodes: Sequence[str]) -> bool:
+        why = await self._others.why_not_without(nodes)
+        if why:
+            self._say_once(f"{key.name} stays on {', '.join(nodes)}: {why}")
             return False
         self._end(End.HANDED_OVER, f"{key.name} goes on in the next batch job, without {', '.join(nodes)}", nodes)
         return True

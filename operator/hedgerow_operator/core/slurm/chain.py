@@ -31,11 +31,12 @@ FINAL = frozenset({End.SUCCEEDED, End.FAILED, End.CANCELLED})
 
 
 class BatchRun(Struct, frozen=True, kw_only=True):
-    """One batch job of the chain. exit_code: of the script. stepped: a training did a step in it. fruitless: how many
-    in a row up to it, itself included, in which none did. excluded: nodes that the next has to avoid.
+    """One run of a batch job. run: its number, and after a requeue by Slurm how often. exit_code: of the script. stepped:
+    a training did a step in it. fruitless: how many in a row up to it, itself included, in which none did. excluded:
+    nodes that the next has to avoid.
     """
 
-    job_id: str
+    run: str
     end: End = End.NOT_YET
     why: str = ""
     exit_code: int = 0
@@ -45,21 +46,24 @@ class BatchRun(Struct, frozen=True, kw_only=True):
 
 
 class Chain(Struct, frozen=True, kw_only=True):
-    """The batch jobs so far, the newest last. successor: id of the one that waits for the newest; "": none."""
+    """The batch jobs so far, the newest last. successor: id of the one that waits for the newest; "": none.
+    variables: of the array, as the first of a task was told them.
+    """
 
     runs: tuple[BatchRun, ...] = ()
     successor: str = ""
+    variables: dict[str, str] = {}
 
     @property
     def newest(self) -> BatchRun | None:
         """The last that has begun."""
         return self.runs[-1] if self.runs else None
 
-    def begun(self, job_id: str) -> "Chain":
-        """With a batch job that begins now."""
+    def begun(self, run: str) -> "Chain":
+        """With one that begins now."""
         last = self.newest
         fruitless = 1 if last is None or last.stepped else last.fruitless + 1
-        return Chain(runs=(*self.runs, BatchRun(job_id=job_id, fruitless=fruitless)))
+        return replace(self, runs=(*self.runs, BatchRun(run=run, fruitless=fruitless)), successor="")
 
     def told(self, **changes: object) -> "Chain":
         """With what the newest says of itself."""
@@ -99,7 +103,7 @@ def turn(chain: Chain, before: SlurmJob | None, now: float) -> Decision:
     if not last.stepped and last.fruitless >= MOST_FRUITLESS and not preempted:
         why = f"{last.fruitless} batch jobs in a row ended before a step was done"
         return Decision(Turn.END, f"{why}; the last: {meaning.message}" if meaning else why, 1)
-    return Decision(Turn.GO_ON, last.why or (meaning.message if meaning else f"Slurm job {last.job_id} is forgotten"))
+    return Decision(Turn.GO_ON, last.why or (meaning.message if meaning else f"Slurm job {last.run} is forgotten"))
 
 
 def end_of_script(code: int, terminated: bool, own: SlurmJob | None, now: float) -> End:

@@ -55,13 +55,18 @@ def variable_of(name: str) -> str:
     return _VARIABLES.get(name, f"SBATCH_{name.upper().replace('-', '_')}")
 
 
+def comment_of(key: str) -> str:
+    """What tells the batch jobs of a submission from others that get their numbers later."""
+    return f"hedgerow sbatch {key}"
+
+
 def with_added_flags(plan: SbatchPlan, flags: Sequence[Flag], script: str, grace_seconds: int, key: str) -> SbatchPlan:
     """The plan with the words that sbatch is given beside the user's own."""
 
     def free(name: str) -> bool:
         return given(name, flags, script, plan.variables) is None
 
-    added = [f"--comment=hedgerow sbatch {key}"] if free("comment") else []
+    added = [f"--comment={comment_of(key)}"] if free("comment") else []
     added += ["--no-requeue"] if free("requeue") and free("no-requeue") else []
     own_signal = free("signal")
     if own_signal:

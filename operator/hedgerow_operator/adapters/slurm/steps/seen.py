@@ -22,8 +22,8 @@ class StepSeen(Struct, frozen=True, kw_only=True):
     code: int | None = None
 
 
-def step_placement(step: StepSeen, workers: int, now: float) -> PlacementSeen:
-    """now: epoch seconds."""
+def step_placement(step: StepSeen, job_id: str, workers: int, now: float) -> PlacementSeen:
+    """job_id: of the batch job. now: epoch seconds."""
     record = step.record
     phase = WORKER_RUNNING if step.runs else WORKER_PENDING if step.code is None else _over(step.code)
     age = max(0.0, now - record.created)
@@ -35,7 +35,7 @@ def step_placement(step: StepSeen, workers: int, now: float) -> PlacementSeen:
         ended_reason="" if step.code is None else f"srun ended with exit code {step.code}",
         age_seconds=age,
         waiting="the script has not come to its srun yet" if phase == WORKER_PENDING else "",
-        slurm=SlurmJobStatus(job_id=record.job_id, placement=record.attempt, state="RUNNING"),
+        slurm=SlurmJobStatus(job_id=job_id, placement=record.attempt, state="RUNNING"),
     )
 
 
