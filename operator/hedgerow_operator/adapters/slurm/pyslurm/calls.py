@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from hedgerow_operator.adapters.slurm.cli.errors import is_transient, says_ended_job, says_unknown_job
 from hedgerow_operator.adapters.slurm.pyslurm.lines import line
 from hedgerow_operator.adapters.slurm.pyslurm.submission import described
 from hedgerow_operator.core.slurm import values
@@ -42,7 +43,7 @@ class Calls:
         try:
             return _job(self._module.Job.load(int(job_id)))
         except self._module.RPCError as error:
-            if _number(error) == INVALID_JOB_ID or "Invalid job id" in str(error):
+            if _is_unknown(error):
                 return None
             raise
 
@@ -51,7 +52,7 @@ class Calls:
         try:
             self._module.Job(int(job_id)).cancel()
         except self._module.RPCError as error:
-            if _number(error) != INVALID_JOB_ID:
+            if not _is_unknown(error) and not says_ended_job(str(error)):
                 raise
 
     def requeue(self, job_id: str, excluded: list[str]) -> None:
@@ -77,9 +78,13 @@ class Calls:
     def kind_of(self, error: Exception) -> str:
         """Whether what was asked for never will be (refused), or nobody could be asked (unreachable)."""
         if isinstance(error, self._module.RPCError):
-            number = _number(error)
-            return "unreachable" if _FIRST_OF_COMMUNICATION <= number <= _LAST_OF_COMMUNICATION else "refused"
+            away = _FIRST_OF_COMMUNICATION <= _number(error) <= _LAST_OF_COMMUNICATION
+            return "unreachable" if away or is_transient(str(error)) else "refused"
         return "refused" if isinstance(error, (ValueError, TypeError)) else "unreachable"
+
+
+def _is_unknown(error: Exception) -> bool:
+    return _number(error) == INVALID_JOB_ID or says_unknown_job(str(error))
 
 
 def _number(error: Exception) -> int:
