@@ -83,7 +83,9 @@ def site(tmp_path: Path, archive: Path) -> Site:
 
 def test_the_launcher_is_put_before_the_program(site: Site) -> None:
     words = site.called_with("srun -N2 --mpi=pmi2 python train.py -n 3 'a b'")
-    assert words == ["--unbuffered", "-N2", "--mpi=pmi2", *site.launcher(), "python", "train.py", "-n", "3", "a b"]
+    *launcher, end = site.launcher()
+    program = ["python", "train.py", "-n", "3", "a b"]
+    assert words == ["--unbuffered", "-N2", "--mpi=pmi2", *launcher, "--mpi", "pmi2", end, *program]
 
 
 CONDA = """

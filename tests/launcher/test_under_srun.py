@@ -62,6 +62,7 @@ NOT_COMPARED = (
     "PMI_FD",
     "TORCH_",
     "NCCL_",
+    "SLURM_SRUN_COMM_PORT",
     "_",
 )
 
