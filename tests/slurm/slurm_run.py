@@ -33,6 +33,7 @@ spec:
   ranksPerWorker: {ranks}
   slurm:
     timeLimit: "{time}"
+    resubmit: {resubmit}
     options: {options}
     script: |
       export CHECKPOINT_DIRECTORY={folder}/checkpoints STEPS={steps} READ_SECONDS={read} HANG_RANK=-1 TORN_STEP=-1
@@ -60,8 +61,8 @@ class SlurmRun:
 
     def write(self, name: str = "run", lines: str = "", **fields: Any) -> "SlurmRun":
         """Write a manifest. lines: of the script, run in each rank before it trains."""
-        values = {"workers": 3, "ranks": 1, "time": "10", "options": "{}", "steps": 40, "read": 0.05, "recovery": "",
-                  **fields}  # fmt: skip
+        values = {"workers": 3, "ranks": 1, "time": "10", "resubmit": "NewJob", "options": "{}", "steps": 40,
+                  "read": 0.05, "recovery": "", **fields}  # fmt: skip
         text = MANIFEST.format(
             name=name, lines=lines, folder=self.folder / name, python=sys.executable, train=TRAIN, **values
         )

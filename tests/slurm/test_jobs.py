@@ -69,6 +69,15 @@ def in_place_then_anew_then_without_the_node_on_which_a_rank_hangs(run: SlurmRun
     assert (run.nodes_of(1), run.nodes_of(4)) == ({"n1", "n2", "n3"}, {"n1", "n2", "n4"})
 
 
+def under_its_number_when_it_is_requeued(run: SlurmRun) -> None:
+    run.write(lines=HANGS_ON_N3, resubmit="Requeue").start()
+    ended = succeeded(run)
+    assert [entry.placement for entry in ended.history] == [1, 1, 3]
+    assert [entry.name for entry in ended.excluded_nodes] == ["n3"]
+    assert run.slurm_jobs() == ["COMPLETED"]
+    assert run.nodes_of(1) == {"n1", "n2", "n4"}
+
+
 def when_slurmctld_dies_in_the_middle_of_a_recovery(run: SlurmRun) -> None:
     run.write(lines=HANGS_ON_N3).start()
     run.until("a removal", lambda: (job := run.job()) is not None and job.status.attempt_stage == "Removing")
@@ -173,6 +182,7 @@ SCENARIOS: dict[str, Scenario] = {
     scenario.__name__.replace("_", " "): scenario
     for scenario in (
         after_its_time_limit,
+        under_its_number_when_it_is_requeued,
         without_a_node_that_dies,
         without_a_node_whose_slurmd_dies_though_its_rank_lives_on,
         in_place_then_anew_then_without_the_node_on_which_a_rank_hangs,

@@ -11,6 +11,7 @@ from hedgerow_operator.api.status import TrainingJobStatus
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.seen import PlacementSeen
 from hedgerow_operator.core.slurm.comments import comment_of
+from hedgerow_operator.core.slurm.runs import with_run
 from hedgerow_operator.core.slurm.seen import SlurmJob, SlurmNode, Submission
 from hedgerow_operator.core.step import PLACING
 from hedgerow_operator.reconcile.ports import JobKey, Unreachable
@@ -110,6 +111,13 @@ class Papers:
 
     def __init__(self) -> None:
         self.cancelled: set[int] = set()
+        self.written: dict[int, tuple[int, ...]] = {}
+
+    def runs(self, job: TrainingJob, first: int) -> tuple[int, ...]:
+        return self.written.get(first, ())
+
+    def add_run(self, job: TrainingJob, first: int, number: int, attempt: int) -> None:
+        self.written[first] = with_run(self.runs(job, first) or (first,), number, attempt)
 
     async def prepare(self, job: TrainingJob, attempt: int, excluded: tuple[str, ...]) -> Submission:
         options = {"exclude": ",".join(excluded)} if excluded else {}

@@ -57,6 +57,14 @@ class ClusterFiles:
         """See Submissions."""
         return job.metadata.annotations.get(ANNOTATION_CANCELLED_PLACEMENT) == str(attempt)
 
+    def runs(self, job: TrainingJob, first: int) -> tuple[int, ...]:
+        """See Submissions: there is one run of each."""
+        return (first,)
+
+    def add_run(self, job: TrainingJob, first: int, number: int, attempt: int) -> None:
+        """See Submissions: never asked for, since nothing is submitted that may be requeued."""
+        raise Refused("a batch job of an operator has one run")
+
     def _places(self, job: TrainingJob, attempt: int, token: str) -> Places:
         root = self._spec.token_directory.rstrip("/")
         directory = f"{root}/{job.metadata.uid}-{attempt}"

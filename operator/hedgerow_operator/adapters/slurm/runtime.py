@@ -9,13 +9,16 @@ from hedgerow_operator.adapters.slurm.cluster_view import BUSY_SECONDS, NODES_SE
 from hedgerow_operator.adapters.slurm.memory import Known, stored
 from hedgerow_operator.adapters.slurm.observe import Run, is_gone, placement_seen
 from hedgerow_operator.api import reasons
+from hedgerow_operator.api.slurm_spec import REQUEUE
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.build.slurm.submission import lead_seconds
+from hedgerow_operator.core.ladder import NEW_PLACEMENT
 from hedgerow_operator.core.seen import PlacementSeen
 from hedgerow_operator.core.slurm.comments import comment_of
 from hedgerow_operator.core.slurm.node_facts import SILENT, NodeFacts
 from hedgerow_operator.core.slurm.refusals import Refusal, kind_of
 from hedgerow_operator.core.slurm.room import too_few
+from hedgerow_operator.core.slurm.runs import Entry, entry_of
 from hedgerow_operator.core.slurm.seen import SlurmJob, Submission
 from hedgerow_operator.core.slurm.state_table import Kind
 from hedgerow_operator.core.slurm.states import Meaning, means, vanished
@@ -49,6 +52,12 @@ class Submissions(Protocol):
 
     def was_cancelled(self, job: TrainingJob, attempt: int) -> bool:
         """Whether we did."""
+
+    def runs(self, job: TrainingJob, first: int) -> tuple[int, ...]:
+        """The attempt that each run of the batch job that began as ``first`` begins with. Raises Unreachable."""
+
+    def add_run(self, job: TrainingJob, first: int, number: int, attempt: int) -> None:
+        """Its run ``number`` (from 0) is this attempt. Raises Unreachable."""
 
 
 class SlurmRuntime:
@@ -89,7 +98,8 @@ class SlurmRuntime:
         key = (job.metadata.uid, attempt)
         if job.metadata.uid in self._killed:
             raise Unreachable("nothing is submitted: the job is being ended")
-        if _of(await self._view.fresh_jobs(), *key):
+        listing = await self._view.fresh_jobs()
+        if self._of(job, attempt, listing) or await self._run_again(job, attempt, excluded_nodes, listing):
             self._uncertain.pop(key, None)
             return
         if key in self._uncertain:
@@ -120,20 +130,40 @@ class SlurmRuntime:
 
     async def remove(self, job: TrainingJob, attempt: int, force: tuple[str, ...]) -> None:
         """See Runtime. What is asked to end is told from a listing of this moment: numbers are given again."""
-        key = (job.metadata.uid, attempt)
-        listed = _of(await self._view.fresh_jobs(), *key)
+        listed = self._of(job, attempt, await self._view.fresh_jobs())
         # One that is ending already was ended by somebody else, or has been asked.
-        alive = [entry for entry in listed if means(entry, self._clock()).kind not in (Kind.ENDING, Kind.ENDED)]
-        if alive:
-            await self._submissions.note_cancelled(job, attempt)
+        alive = [entry for entry in listed if means(entry.job, self._clock()).kind not in (Kind.ENDING, Kind.ENDED)]
         for entry in alive:
-            await self._view.driver.cancel(entry.id)
-        known = self._known.get(key)
+            await self._end(job, entry)
+        known = self._known.get((job.metadata.uid, attempt))
         if known is not None:
             known.asked_at = self._stopwatch()
             known.forced |= frozenset(force)
         if alive:
             self._view.changed()
+
+    async def _end(self, job: TrainingJob, entry: Entry) -> None:
+        if not _goes_on(job):
+            await self._submissions.note_cancelled(job, entry.attempt)
+            await self._view.driver.cancel(entry.job.id)
+        elif not entry.put_back:
+            excluded = [node.name for node in job.status.excluded_nodes]
+            await self._view.driver.requeue(entry.job.id, excluded)
+
+    async def _run_again(self, job: TrainingJob, attempt: int, excluded: Sequence[str], listing: Listing) -> bool:
+        """Whether a batch job that is requeued is the placement from its next run on."""
+        for entry in self._entries(job, listing) if _requeues(job) else ():
+            over = _over(entry.job)
+            if over and entry.job.state == "CANCELLED":
+                continue
+            if not over and not entry.put_back:
+                raise Unreachable(f"the run of Slurm job {entry.job.id} before this one has not ended")
+            if over:
+                await self._view.driver.requeue(entry.job.id, excluded)
+                self._view.changed()
+            self._submissions.add_run(job, entry.first, entry.job.restarts + over, attempt)
+            return True
+        return False
 
     async def kill(self, job: TrainingJob) -> list[str]:
         """End every placement of the job at once, and start none any more; those that would not go."""
@@ -157,6 +187,15 @@ class SlurmRuntime:
 
     # What is known of each placement.
 
+    def _entries(self, job: TrainingJob, listing: Listing) -> list[Entry]:
+        found = listing.jobs.get(job.metadata.uid, ())
+        if not _requeues(job):
+            return [Entry(attempt=attempt, first=attempt, job=listed) for attempt, listed in found]
+        return [entry_of(first, listed, self._submissions.runs(job, first)) for first, listed in found]
+
+    def _of(self, job: TrainingJob, attempt: int, listing: Listing) -> list[Entry]:
+        return [entry for entry in self._entries(job, listing) if entry.attempt == attempt]
+
     def _changed(self, uid: str) -> None:
         if uid in self._keys:
             self._on_change(self._keys[uid])
@@ -169,14 +208,14 @@ class SlurmRuntime:
 
     async def _learn(self, job: TrainingJob, listing: Listing) -> None:
         uid = job.metadata.uid
-        for attempt in {attempt for attempt, _ in listing.jobs.get(uid, ())}:
-            first, *twice = sorted(_of(listing, uid, attempt), key=lambda entry: (_over(entry), *_age(entry)))
+        for attempt in {entry.attempt for entry in self._entries(job, listing)}:
+            listed = self._of(job, attempt, listing)
+            first, *twice = sorted(listed, key=lambda entry: (_over(entry.job), *_age(entry.job)))
             for extra in twice:
                 # A submission whose answer was lost, and that came late. Nothing was started in it.
-                if not _over(extra):
-                    await self._view.driver.cancel(extra.id)
-            known = self._known.setdefault((uid, attempt), Known(first))
-            known.see(first)
+                if not _over(extra.job):
+                    await self._view.driver.cancel(extra.job.id)
+            self._known.setdefault((uid, attempt), Known(first.job)).see(first)
         for key in [key for key, known in self._known.items() if key[0] == uid and known.gone]:
             # Of the current one it is remembered that it is gone: the status may still name it.
             if key[1] != job.status.placement:
@@ -193,7 +232,7 @@ class SlurmRuntime:
         if meaning is None:
             return None
         known.alive |= meaning.kind is Kind.ALIVE
-        await self._ask_again(known, meaning)
+        await self._ask_again(job, attempt, known, meaning)
         run = Run(
             attempt=attempt,
             job=known.job,
@@ -220,13 +259,13 @@ class SlurmRuntime:
     async def _meaning(self, job: TrainingJob, attempt: int, known: Known, listing: Listing) -> Meaning | None:
         """What its state means; None: it is gone."""
         uid, now, lead = job.metadata.uid, self._clock(), float(lead_seconds(job))
-        if _of(listing, uid, attempt):
-            return means(known.job, now, lead)
+        if self._of(job, attempt, listing):
+            return _put_back_meaning(known, now) if known.put_back else means(known.job, now, lead)
         if known.gone or known.over_told or (_over(known.job) and job.status.attempt_stage not in _PLACED):
             return None
         missing = known.miss(self._stopwatch())
         told = await self._view.driver.job(known.job.id)
-        if told is not None and told.comment == comment_of(uid, attempt):
+        if told is not None and told.comment in (known.job.comment, comment_of(uid, attempt)):
             known.job = told
             return means(told, now, lead)
         if means(known.job, now).kind in _NOT_PLACED and missing >= UNSEEN_SECONDS:
@@ -235,12 +274,12 @@ class SlurmRuntime:
             missing = float("inf")
         return vanished(known.job, missing, now)
 
-    async def _ask_again(self, known: Known, meaning: Meaning) -> None:
+    async def _ask_again(self, job: TrainingJob, attempt: int, known: Known, meaning: Meaning) -> None:
         """A controller that died right after it was asked has forgotten that it was."""
         if known.asked_at is None or meaning.kind in (Kind.ENDED, Kind.ENDING, Kind.UNKNOWN):
             return
         if self._stopwatch() - known.asked_at >= ASK_AGAIN_SECONDS:
-            await self._view.driver.cancel(known.job.id)
+            await self._end(job, Entry(attempt=attempt, first=attempt, job=known.job))
             known.asked_at = self._stopwatch()
             self._view.changed()
 
@@ -280,8 +319,23 @@ class SlurmRuntime:
         return fact
 
 
-def _of(listing: Listing, uid: str, attempt: int) -> list[SlurmJob]:
-    return [job for number, job in listing.jobs.get(uid, ()) if number == attempt]
+def _requeues(job: TrainingJob) -> bool:
+    return job.spec.slurm is not None and job.spec.slurm.resubmit == REQUEUE
+
+
+def _goes_on(job: TrainingJob) -> bool:
+    """Whether the batch job is to run once more after this: it must not come to an end then."""
+    plan = job.status.stopping
+    return _requeues(job) and plan is not None and plan.action == NEW_PLACEMENT and not job.spec.suspend
+
+
+def _put_back_meaning(known: Known, now: float) -> Meaning:
+    """Of a run that is over while the job waits for the next."""
+    ending = means(known.latest, now)
+    if ending.kind is Kind.ENDING:
+        return ending
+    message = f"Slurm job {known.job.id} was put back and is to run again"
+    return Meaning(kind=Kind.ENDED, cause=reasons.REQUEUED, message=message)
 
 
 def _over(job: SlurmJob) -> bool:
