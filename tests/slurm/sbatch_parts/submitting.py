@@ -35,18 +35,25 @@ class Case:
         self.script.write_text(script)
         self.state = self.folder / "state"
         self.environment = {"HEDGEROW_STATE": str(self.state), **(environment or {})}
-        self.job_id = ""
+        self.job_id = self.said = self.ended_as = ""
+        self.left: list[int] = []
 
     def submit(self, *options: str, command: Sequence[str] = (HEDGEROW, "sbatch", "--job-spec=quick.yaml")) -> str:
         """What is printed."""
         words = [*command, f"--checkpoint-dir={self.folder}/checkpoints"] if command[0] == HEDGEROW else [*command]
         said = self.slurm.run([*words, *options, str(self.script)], cwd=self.folder, environment=self.environment)
-        self.job_id = said.split()[-1]
+        self.said, _, self.job_id = said.rpartition(" ")
         return said
 
-    def state_of(self, job_id: str) -> str:
-        """As squeue names it; "" once it is forgotten."""
-        return self.slurm.run(["squeue", "--noheader", "--states=all", f"--jobs={job_id}", "--format=%T"], check=False)
+    def keep_state(self) -> None:
+        """How its first batch job ended, before Slurm forgets it, and which processes of it still run."""
+        self.left = self.slurm.processes_of(HEDGEROW_STATE=str(self.state))
+        words = ["squeue", "--noheader", "--states=all", f"--jobs={self.job_id}", "--format=%T"]
+        self.ended_as = self.slurm.run(words, check=False)
+
+    def until_saved(self) -> None:
+        """Until it has a checkpoint."""
+        self.until((self.folder / "checkpoints").is_dir)
 
     @property
     def jobs(self) -> list[str]:
@@ -89,17 +96,3 @@ class Case:
     def ended(self) -> set[int]:
         """The ranks that have come to their last step."""
         return {int(rank) for (rank,) in self.lines("ended")}
-
-    @property
-    def alive(self) -> int:
-        """Ranks that really run now."""
-        pids = [pid for job_id in self.jobs for pid in self.slurm.processes_of(SLURM_JOB_ID=job_id)]
-        return sum("train.py" in _command(pid) and "srun" not in _command(pid) for pid in pids)
-
-
-def _command(pid: int) -> str:
-    try:
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
-    except OSError:
-        return ""
-    return " ".join(words) if os.path.basename(words[0]).startswith("python") and "run" not in words else ""

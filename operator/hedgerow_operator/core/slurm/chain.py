@@ -31,9 +31,9 @@ FINAL = frozenset({End.SUCCEEDED, End.FAILED, End.CANCELLED})
 
 
 class BatchRun(Struct, frozen=True, kw_only=True):
-    """One run of a batch job. run: its number, and after a requeue by Slurm how often. exit_code: of the script. stepped:
-    a training did a step in it. fruitless: how many in a row up to it, itself included, in which none did. excluded:
-    nodes that the next has to avoid.
+    """One run of a batch job. run: its number, and after a requeue by Slurm how often. exit_code: of the script.
+    stepped: a training did a step in it. fruitless: how many in a row up to it, itself included, in which none did.
+    excluded: nodes that the next has to avoid.
     """
 
     run: str
