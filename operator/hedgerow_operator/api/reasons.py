@@ -20,6 +20,7 @@ RESUMED = "Resumed"
 SUSPENDED = "Suspended"
 SUSPENDING = "Suspending"
 NOT_SUSPENDED = "NotSuspended"
+SUSPENDED_OUTSIDE = "SuspendedOutside"
 PREEMPTED = "Preempted"
 
 # Nothing can be said.

@@ -73,6 +73,8 @@ def _running(context: Context, status: TrainingJobStatus) -> Said:
 
 
 def _running_attempt(gang: Gang, status: TrainingJobStatus) -> Said:
+    if gang.placement is not None and gang.placement.paused:
+        return FALSE, reasons.SUSPENDED_OUTSIDE, gang.placement.paused
     if not gang.fresh:
         return UNKNOWN, reasons.REPORTS_LOST, "no launcher is heard; the ranks train on, nothing is done meanwhile"
     message = f"attempt {status.attempt}: {gang.sums.live} of {gang.expected} ranks run"

@@ -14,10 +14,17 @@ class FinalizedJobs(Jobs, Protocol):
         """Store them; returns the job as stored. Raises Conflict, Unreachable."""
 
 
+class ForgettingRuntime(Runtime, Protocol):
+    """A runtime that remembers jobs."""
+
+    def forget(self, uid: str) -> None:
+        """The job is gone."""
+
+
 class SlurmFarewell:
     """Implements ports.Farewell: kubelets end the pods of a job that is deleted, nobody does that for us on Slurm."""
 
-    def __init__(self, jobs: FinalizedJobs, runtime: Runtime) -> None:
+    def __init__(self, jobs: FinalizedJobs, runtime: ForgettingRuntime) -> None:
         self._jobs = jobs
         self._runtime = runtime
 
@@ -31,6 +38,7 @@ class SlurmFarewell:
                 await self._runtime.remove(job, placement.attempt, ())
         if placements:
             return False
+        self._runtime.forget(job.metadata.uid)
         left = tuple(name for name in job.metadata.finalizers if name != FINALIZER_SLURM)
         await self._jobs.set_finalizers(job, left)
         return True

@@ -14,10 +14,10 @@ from hedgerow_operator.api.times import format_time
 from hedgerow_operator.core.decide import decide, too_tight
 from hedgerow_operator.core.fencing import forceable
 from hedgerow_operator.core.ladder import respond
-from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_PENDING, PlacementSeen, Seen
+from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_PENDING, Heard, PlacementSeen, Seen
 from hedgerow_operator.core.step import GATHERING, PLACING, REMOVING, RUNNING, STOPPING
 from hedgerow_operator.core.trouble import Trouble, find_trouble
-from tests.unit.core.builders import make_gang, make_job, make_rank, make_worker
+from tests.unit.core.builders import exited, make_gang, make_job, make_rank, make_report, make_worker
 
 NOW = 1_800_000_000.0
 
@@ -147,6 +147,18 @@ def test_who_had_the_workers_terminated_is_told_by_slurm_when_they_have_ended(on
     trouble = find_trouble(gang, starting=True, running=True)
     assert trouble is not None
     assert (trouble.reason, trouble.settled) == (reasons.WORKER_LOST, not on_slurm)
+
+
+def test_a_job_that_somebody_suspends_on_slurm_is_left_alone_and_says_so() -> None:
+    job = make_job(status=TrainingJobStatus(attempt=1, placement=1, attempt_stage=RUNNING))
+    paused = PlacementSeen(attempt=1, workers=(make_worker(0, node_gone=True),), paused="Slurm job 7 is suspended")
+    report = make_report(*(exited(rank) for rank in range(4)))
+    seen = Seen(placements=(paused,), heard=(Heard(report=report, age=0.1),), listening_seconds=600.0)
+    plan = decide(job, seen, NOW)
+    running = find_condition(plan.status.conditions, "Running")
+    assert running is not None
+    assert (plan.status.attempt_stage, running.reason) == (RUNNING, reasons.SUSPENDED_OUTSIDE)
+    assert running.message == "Slurm job 7 is suspended"
 
 
 def test_what_the_job_was_on_slurm_stays_told_when_it_is_gone() -> None:

@@ -154,6 +154,14 @@ async def test_a_node_that_does_not_answer_is_silent_while_the_job_goes_on() -> 
     ]
 
 
+async def test_a_job_that_somebody_suspends_says_so_and_is_no_failure() -> None:
+    site = await placed()
+    site.slurm.change("1", state="SUSPENDED")
+    placement = await site.only()
+    assert "suspended" in placement.paused
+    assert (placement.ended, placement.cause) == ("", "")
+
+
 # State, how the placement ended, and the cause.
 ENDS: dict[str, tuple[str, str, str]] = {
     "by itself": ("COMPLETED", WORKER_SUCCEEDED, ""),

@@ -73,6 +73,12 @@ class ClustersRuntime:
         """See Runtime."""
         await (await self._site(job)).runtime.remove(job, attempt, force)
 
+    def forget(self, uid: str) -> None:
+        """The TrainingJob is gone."""
+        self._tokens.forget(uid)
+        for site in self._sites.values():
+            site.runtime.forget(uid)
+
     async def close(self) -> None:
         """Look at no cluster any more."""
         for site in self._sites.values():

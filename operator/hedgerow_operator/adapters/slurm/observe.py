@@ -60,6 +60,7 @@ def placement_seen(run: Run, facts: Mapping[str, NodeFacts], workers: int, now: 
         cause=reasons.REQUEUED if run.put_back else _cause(run) if over and not meaning.well else "",
         waiting=meaning.message if waits else "",
         held=waits and meaning.kind is Kind.HELD,
+        paused=meaning.message if meaning.paused else "",
         slurm=SlurmJobStatus(
             job_id=job.id,
             placement=run.attempt,
