@@ -12,7 +12,7 @@ def cases(sbatch_cases: dict[str, Case]) -> dict[str, Case]:
     return sbatch_cases
 
 
-@pytest.mark.parametrize("name", ["node lost", "batch host lost", "time limit", "bad node"])
+@pytest.mark.parametrize("name", ["node lost", "batch host lost", "time limit", "bad node", "supervisor killed"])
 def test_the_next_batch_job_goes_on_from_the_checkpoint(name: str, cases: dict[str, Case]) -> None:
     case = cases[name]
     assert case.output.count("run 0") == case.output.count("run 1") == case.output.count("after 0") == 1, case.output

@@ -21,6 +21,8 @@ def play(slurm: Testbed, hanging: bool, ending: bool) -> dict[str, Case]:
         for name, command in (("cancelled", "scancel"), ("requeued", "scontrol requeue")):
             found[name].until_saved()
             slurm.run(f"{command} {found[name].job_id}")
+        found["supervisor killed"].until_saved()
+        found["supervisor killed"].kill_supervisor()
     if hanging:
         more = [f"--exclude={LOST}"] if ending else []
         for name, text in HANGING.items():

@@ -62,6 +62,7 @@ ENDING = {
     "time limit": script(more="--nodes=1 --time=1", steps=800),
     "cancelled": script(steps=2000),
     "alone": script(steps=60, more="--nodes=1"),
+    "supervisor killed": script(steps=400),
     "requeued": script(more="--nodes=1 --requeue", steps=400),
     "no room": script(exclude="n1,n2,n3", before="export BAD_NODE=1", hangs="15"),
     "refused": script(before="", steps=60),

@@ -1,6 +1,7 @@
 """What the tests of hedgerow sbatch do: write a script, submit it, wait, look at what became of it."""
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -54,6 +55,12 @@ class Case:
     def until_saved(self) -> None:
         """Until it has a checkpoint."""
         self.until((self.folder / "checkpoints").is_dir)
+
+    def kill_supervisor(self) -> None:
+        """kill -9."""
+        pids = self.slurm.processes_of(SLURM_JOB_ID=self.job_id)
+        (pid,) = (pid for pid in pids if b"\0supervise\0" in Path(f"/proc/{pid}/cmdline").read_bytes())
+        os.kill(pid, signal.SIGKILL)
 
     @property
     def jobs(self) -> list[str]:

@@ -16,7 +16,7 @@ from hedgerow_operator.api.conditions import SUCCEEDED, TRUE
 from hedgerow_operator.api.status import Condition
 from hedgerow_operator.cli.slurm.own_job import for_submission, own_job
 from hedgerow_operator.cli.slurm.own_options import split
-from hedgerow_operator.cli.slurm.step_jobs import StepJobs
+from hedgerow_operator.cli.slurm.step_jobs import StepJobs, untrained
 from hedgerow_operator.core.slurm.sbatch_options import words_of
 from hedgerow_operator.reconcile.ports import JobKey
 from tests.local.builders import with_status
@@ -117,6 +117,12 @@ def test_what_has_shown_no_step_is_never_started_anew(tmp_path: Path) -> None:
     script.hear(call, beats=1)
     assert script.job("train").spec.recovery.max_restarts == 4
     assert script.steps.stepped
+
+
+def test_where_a_user_says_within_which_time_a_step_has_to_come_it_is_held_to_that_from_the_start() -> None:
+    spec = {"health": {"startupTimeoutSeconds": 60}}
+    assert untrained(spec) == spec
+    assert untrained({})["recovery"] == {"maxRestarts": 0}
 
 
 def test_a_script_gets_the_exit_code_of_its_rank(tmp_path: Path) -> None:

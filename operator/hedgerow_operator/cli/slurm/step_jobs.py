@@ -24,6 +24,7 @@ from hedgerow_operator.cli.slurm.own_options import manifest
 from hedgerow_operator.reconcile.ports import JobKey
 
 _SIGNALLED = 128
+_STARTUP = "startupTimeoutSeconds"
 
 
 class StepJobs:
@@ -133,10 +134,12 @@ class StepJobs:
 
 def untrained(spec: Mapping[str, Any]) -> dict[str, Any]:
     """The spec until a first step is told: the srun may be no training at all, and none that stands still or fails is
-    started anew.
+    started anew. Unless its user says within which time each has to tell one.
     """
-    health = {**spec.get("health", {}), "startupTimeoutSeconds": WEEK_SECONDS}
-    return {**spec, "health": health, "recovery": {**spec.get("recovery", {}), "maxRestarts": 0}}
+    health, recovery = spec.get("health", {}), spec.get("recovery", {})
+    if _STARTUP in health:
+        return dict(spec)
+    return {**spec, "health": {**health, _STARTUP: WEEK_SECONDS}, "recovery": {**recovery, "maxRestarts": 0}}
 
 
 def parsed(spec: Mapping[str, Any]) -> TrainingJobSpec:
