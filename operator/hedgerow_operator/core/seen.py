@@ -58,7 +58,7 @@ class PlacementSeen(Struct, frozen=True, kw_only=True):
     told to report; empty where it is not known. avoided: nodes that it was made to avoid.
     cause: why it failed where the place tells, as a reason of ``api.reasons``; else "". waiting: why none of its
     workers is placed, as a sentence; held: somebody holds it back. paused: who has stopped its processes, as a
-    sentence; else "". slurm: the batch job that it is.
+    sentence; else "". was_paused: somebody has, at some time. slurm: the batch job that it is.
     """
 
     attempt: int
@@ -73,6 +73,7 @@ class PlacementSeen(Struct, frozen=True, kw_only=True):
     waiting: str = ""
     held: bool = False
     paused: str = ""
+    was_paused: bool = False
     slurm: SlurmJobStatus | None = None
 
 

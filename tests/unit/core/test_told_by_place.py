@@ -149,6 +149,19 @@ def test_who_had_the_workers_terminated_is_told_by_slurm_when_they_have_ended(on
     assert (trouble.reason, trouble.settled) == (reasons.WORKER_LOST, not on_slurm)
 
 
+@pytest.mark.parametrize("suspended", [True, False])
+def test_a_fence_that_ran_out_while_somebody_had_suspended_the_job_is_not_counted(suspended: bool) -> None:
+    gang = make_gang(make_rank(0))
+    heard = gang.launchers[0]
+    report = dataclasses.replace(heard.report, stage=wire.STAGE_STOPPED, stop_cause=wire.STOP_FENCE)
+    placement = PlacementSeen(attempt=1, workers=(make_worker(0),), was_paused=suspended)
+    gang = msgspec.structs.replace(
+        gang, launchers={0: msgspec.structs.replace(heard, report=report)}, placement=placement)
+    trouble = find_trouble(gang, starting=True, running=True)
+    assert trouble is not None
+    assert (trouble.reason, trouble.counted) == (reasons.RANKS_KILLED, not suspended)
+
+
 def test_a_job_that_somebody_suspends_on_slurm_is_left_alone_and_says_so() -> None:
     job = make_job(status=TrainingJobStatus(attempt=1, placement=1, attempt_stage=RUNNING))
     paused = PlacementSeen(attempt=1, workers=(make_worker(0, node_gone=True),), paused="Slurm job 7 is suspended")

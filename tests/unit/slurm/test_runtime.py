@@ -160,6 +160,9 @@ async def test_a_job_that_somebody_suspends_says_so_and_is_no_failure() -> None:
     placement = await site.only()
     assert "suspended" in placement.paused
     assert (placement.ended, placement.cause) == ("", "")
+    site.slurm.change("1", state="RUNNING")
+    placement = await site.only()
+    assert (placement.paused, placement.was_paused) == ("", True)
 
 
 # State, how the placement ended, and the cause.

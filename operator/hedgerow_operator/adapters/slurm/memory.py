@@ -15,6 +15,7 @@ class Known:
     shown to the decisions. silent: its nodes that did not answer at some time. waits_since: it waits although its
     launchers were told to train. alive: it was seen to run. awaited: it is about to change. gone: nothing is left.
     put_back: its run is over, and the batch job waits for the next (latest: as it is shown meanwhile).
+    was_paused: somebody had suspended it.
     """
 
     def __init__(self, job: SlurmJob) -> None:
@@ -29,6 +30,7 @@ class Known:
         self.awaited = False
         self.latest = job
         self.put_back = False
+        self.was_paused = False
         self.gone = False
 
     def see(self, entry: Entry) -> None:

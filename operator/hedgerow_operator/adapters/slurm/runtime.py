@@ -232,6 +232,7 @@ class SlurmRuntime:
         if meaning is None:
             return None
         known.alive |= meaning.kind is Kind.ALIVE
+        known.was_paused |= meaning.paused
         await self._ask_again(job, attempt, known, meaning)
         run = Run(
             attempt=attempt,
@@ -242,6 +243,7 @@ class SlurmRuntime:
             forced=known.forced,
             too_few=await self._too_few(known.job, meaning, job.spec.workers),
             put_back=self._put_back(job, attempt, known, meaning),
+            was_paused=known.was_paused,
         )
         ends = run.asked or meaning.kind is Kind.ENDING or job.status.attempt_stage == ENDED
         known.awaited = (ends and meaning.kind is not Kind.ENDED) or meaning.kind is Kind.UNKNOWN
