@@ -107,6 +107,11 @@ class Job:
 
 
 _SHOWN: dict[str, Any] = {
+    "array_id": lambda shown: shown["array_job_id"] or None,
+    "array_task_id": lambda shown: shown["array_task_id"],
+    "array_tasks_waiting": lambda shown: shown["array_task_string"] or None,
+    "heterogeneous_id": lambda shown: shown["het_job_id"] or None,
+    "heterogeneous_offset": lambda shown: shown["het_job_offset"],
     "name": lambda shown: shown["name"],
     "comment": lambda shown: shown["comment"] or None,
     "user_name": lambda shown: shown["user_name"],
