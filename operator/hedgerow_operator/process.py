@@ -113,7 +113,9 @@ class Operator:
         )
         watching, namespaces = self.health.watching, settings.namespaces
         self.slurm = (
-            SlurmSide(guarded, self.lease, namespaces, watching, self.jobs, self._look_at) if settings.slurm else None
+            SlurmSide(guarded, self.lease, namespaces, watching, self.jobs, self._look_at, self.gpu_nodes.quarantines)
+            if settings.slurm
+            else None
         )
         on_slurm = self.slurm.jobs_runtime if self.slurm else elsewhere
 

@@ -183,7 +183,7 @@ class Reconciler:
 
     def _look_at_machines(self, job: TrainingJob, placements: Iterable[PlacementSeen]) -> dict[str, Any]:
         """What the agents say of the nodes that the job is on, and which nodes new attempts avoid."""
-        if self._machines is None or not job.spec.kubernetes:
+        if self._machines is None or job.spec.local:
             return {}
         uid = job.metadata.uid
         nodes = {worker.node for placement in placements for worker in placement.workers if worker.node}

@@ -107,6 +107,7 @@ class SlurmRuntime:
             answers_since = self._uncertain[key] = self._uncertain[key] or self._stopwatch()
             if self._stopwatch() - answers_since < SETTLE_SECONDS:
                 raise Unreachable("whether Slurm has taken the job is not known yet; looking again")
+        excluded_nodes = await self._of_this_cluster(excluded_nodes)
         submission = await self._submissions.prepare(job, attempt, excluded_nodes)
         try:
             number = await self._view.driver.submit(submission)
@@ -141,6 +142,11 @@ class SlurmRuntime:
             known.forced |= frozenset(force)
         if alive:
             self._view.changed()
+
+    async def _of_this_cluster(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """sbatch refuses names that it does not know: of nodes elsewhere, or that are taken out of the cluster."""
+        nodes = (await self._view.nodes()).nodes if names else {}
+        return tuple(name for name in names if name in nodes)
 
     async def _end(self, job: TrainingJob, entry: Entry) -> None:
         if not _goes_on(job):
