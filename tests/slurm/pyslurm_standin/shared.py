@@ -84,8 +84,9 @@ class Job:
         return Jobs.load()[job_id]
 
     def cancel(self) -> None:
-        """Of an unknown one nothing is said."""
-        run("scancel", "--quiet", str(self.id))
+        """Of an unknown one nothing is said. (scancel, unlike the library, takes no task of an array by its number.)"""
+        array, task = self._shown.get("array_job_id"), self._shown.get("array_task_id")
+        run("scancel", "--quiet", f"{array}_{task}" if array and task is not None else str(self.id))
 
     def requeue(self, hold: bool = False) -> None:
         """Back into the queue."""
