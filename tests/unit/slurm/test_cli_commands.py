@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow_operator.adapters.slurm.cli import commands, errors
+from hedgerow_operator.adapters.slurm import errors
+from hedgerow_operator.adapters.slurm.cli import commands
 from hedgerow_operator.adapters.slurm.cli.environment import for_queries, for_submission
 from hedgerow_operator.core.slurm.seen import Submission
 from hedgerow_operator.reconcile.ports import Refused, Unreachable

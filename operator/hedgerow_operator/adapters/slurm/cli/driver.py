@@ -5,7 +5,8 @@ import pwd
 import re
 from collections.abc import Mapping, Sequence
 
-from hedgerow_operator.adapters.slurm.cli import commands, errors
+from hedgerow_operator.adapters.slurm import errors
+from hedgerow_operator.adapters.slurm.cli import commands
 from hedgerow_operator.adapters.slurm.cli.environment import for_queries, for_submission
 from hedgerow_operator.adapters.slurm.cli.listing import Listing
 from hedgerow_operator.adapters.slurm.node_name import one_node

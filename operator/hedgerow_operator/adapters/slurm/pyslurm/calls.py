@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from hedgerow_operator.adapters.slurm.cli.errors import is_transient, says_ended_job, says_not_drained, says_unknown_job
+from hedgerow_operator.adapters.slurm.errors import is_transient, says_ended_job, says_not_drained, says_unknown_job
 from hedgerow_operator.adapters.slurm.pyslurm.lines import line
 from hedgerow_operator.adapters.slurm.pyslurm.submission import described
 from hedgerow_operator.core.slurm import values

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-from hedgerow_operator.adapters.slurm.cli.errors import is_transient
 from hedgerow_operator.adapters.slurm.driver import Unsupported
+from hedgerow_operator.adapters.slurm.errors import is_transient
 from hedgerow_operator.adapters.slurm.rest.connection import ALREADY_DONE, INVALID_JOB_ID, Answer, Connection
 from hedgerow_operator.adapters.slurm.rest.dialect import Dialect, choose
 from hedgerow_operator.adapters.slurm.rest.fields import job_fields

@@ -1,4 +1,4 @@
-"""What a command of Slurm that failed has said, and whether it says anything about what was asked for."""
+"""What Slurm has said when something failed, and whether it says anything about what was asked for."""
 
 import re
 
