@@ -1,5 +1,6 @@
 """The batch job that waits for the end of this one."""
 
+import asyncio
 import os
 from collections.abc import Callable, Iterable
 
@@ -10,10 +11,12 @@ from hedgerow_operator.cli.slurm.own_job import OwnJob, for_submission
 from hedgerow_operator.cli.slurm.submission import PYTHON
 from hedgerow_operator.core.slurm.hostlist import expand
 from hedgerow_operator.core.slurm.sbatch_options import parse
-from hedgerow_operator.core.slurm.sbatch_plan import SbatchPlan, given, successor_flags, wrapper
+from hedgerow_operator.core.slurm.sbatch_plan import SbatchPlan, comment_of, given, successor_flags, wrapper
 from hedgerow_operator.core.slurm.state_table import Kind
 from hedgerow_operator.core.slurm.states import means
 from hedgerow_operator.reconcile.ports import Unreachable
+
+_AGAIN_SECONDS = 15.0
 
 
 class NextJob:
@@ -26,10 +29,21 @@ class NextJob:
         self._commands = StepCommands(own.job_id)
         self._script = folder.text()
         self._flags = parse(plan.flags).flags
+        self._unsure = False
 
     async def submit(self, excluded: Iterable[str]) -> str:
-        """Its number; "" where none could be submitted. Raises OSError."""
-        job_id, why = await self._submitted([], excluded)
+        """Its number, however long that takes; "" where there never will be one. Raises OSError."""
+        while True:
+            try:
+                # One whose submission was cut short may be there all the same.
+                found = await self._waiting() if self._unsure else []
+                job_id, why = (found[0], "") if found else await self._submitted([], excluded)
+                break
+            except Unreachable as error:
+                if not self._unsure:
+                    self._say(f"the batch job that goes on after this one cannot be submitted yet: {error}")
+                self._unsure = True
+                await asyncio.sleep(_AGAIN_SECONDS)
         if not job_id:
             self._say(f"no batch job could be submitted that goes on after this one: {why}")
         return job_id
@@ -38,12 +52,11 @@ class NextJob:
         """Why it cannot do without these nodes; "": it can, as far as Slurm tells."""
         try:
             seen = await self._driver.job(job_id) if job_id else None
+            if seen is None or means(seen, now).kind is Kind.ENDED:
+                return "no batch job follows"
+            return (await self._submitted(["--test-only"], nodes))[1]
         except Unreachable as error:
             return str(error)
-        if seen is None or means(seen, now).kind is Kind.ENDED:
-            return "no batch job follows"
-        job_id, why = await self._submitted(["--test-only"], nodes)
-        return why
 
     async def keep_off(self, job_id: str, nodes: Iterable[str]) -> None:
         """Let it avoid these nodes."""
@@ -59,11 +72,20 @@ class NextJob:
 
     async def call_off(self, job_id: str) -> None:
         """It is not wanted any more."""
-        if job_id:
-            try:
-                await self._driver.cancel(job_id)
-            except Unreachable as error:
-                self._say(f"batch job {job_id} waits still, and ends at once when it begins: {error}")
+        try:
+            more = await self._waiting() if self._unsure else []
+            for number in dict.fromkeys([*filter(None, [job_id]), *more]):
+                await self._driver.cancel(number)
+        except Unreachable as error:
+            self._say(f"the batch job that goes on waits still, and ends at once when it begins: {error}")
+
+    async def _waiting(self) -> list[str]:
+        """Batch jobs of this submission that wait to begin, as far as their comment tells. Raises Unreachable."""
+        comment = comment_of(self._folder.path.name)
+        if f"--comment={comment}" not in self._plan.added or self._own.task:
+            return []
+        jobs = await self._driver.jobs()
+        return [job.id for job in jobs if job.comment == comment and job.state == "PENDING"]
 
     async def _submitted(self, more: list[str], excluded: Iterable[str]) -> tuple[str, str]:
         text = wrapper(self._script, PYTHON, str(self._folder.path), header=False)
@@ -72,10 +94,7 @@ class NextJob:
         avoided = self._avoided(excluded)
         words += [f"--exclude={','.join(avoided)}"] if avoided else []
         environment = for_submission(os.environ, self._plan.variables)
-        try:
-            return await self._commands.submit([*words, *more, str(path), *self._plan.arguments], environment)
-        except Unreachable as error:
-            return "", str(error)
+        return await self._commands.submit([*words, *more, str(path), *self._plan.arguments], environment)
 
     def _avoided(self, nodes: Iterable[str]) -> list[str]:
         """Those that the user excludes, and these."""

@@ -15,25 +15,12 @@ _GPUS = ("CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ROCR_VISIBLE_DEVICES", "
 
 
 class OwnJob(Struct, frozen=True, kw_only=True):
-    """job_id: what Slurm calls it by, 123_4 for a task of an array. task: the 4; "" outside of one. restarts: how often
-    Slurm has requeued it.
-    """
+    """job_id: what Slurm calls it by, 123_4 for a task of an array. task: the 4; "" outside of one."""
 
     job_id: str
-    restarts: int = 0
     task: str = ""
     node: str = ""
     nodes: tuple[str, ...] = ()
-
-    @property
-    def run(self) -> str:
-        """A name of this run of it alone: a requeue has the same number, and numbers its steps anew."""
-        return f"{self.job_id}#{self.restarts}" if self.restarts else self.job_id
-
-
-def number_of(run: str) -> str:
-    """The number of the batch job of a run."""
-    return run.partition("#")[0]
 
 
 def own_job(variables: Mapping[str, str]) -> OwnJob | None:
@@ -45,9 +32,7 @@ def own_job(variables: Mapping[str, str]) -> OwnJob | None:
         nodes = expand(variables.get("SLURM_JOB_NODELIST", ""))
     except ValueError:
         nodes = ()
-    restarts = variables.get("SLURM_RESTART_COUNT", "")
     return OwnJob(
-        restarts=int(restarts) if restarts.isdecimal() else 0,
         job_id=f"{variables.get('SLURM_ARRAY_JOB_ID', number)}_{task}" if task else number,
         task=task,
         node=variables.get("SLURMD_NODENAME", ""),

@@ -10,14 +10,26 @@ from msgspec.structs import replace
 from hedgerow_operator.adapters.slurm.driver import Driver
 from hedgerow_operator.cli.slurm.folder import Folder
 from hedgerow_operator.cli.slurm.next_job import NextJob
-from hedgerow_operator.cli.slurm.own_job import OwnJob, array_variables, number_of
+from hedgerow_operator.cli.slurm.own_job import OwnJob, array_variables
 from hedgerow_operator.cli.slurm.supervisor import Ended
-from hedgerow_operator.core.slurm.chain import FINAL, BatchRun, Chain, Decision, End, Turn, end_of_script, turn
+from hedgerow_operator.core.slurm.chain import (
+    FINAL,
+    BatchRun,
+    Chain,
+    Decision,
+    End,
+    Turn,
+    end_of_script,
+    number_of,
+    turn,
+)
 from hedgerow_operator.core.slurm.sbatch_plan import SbatchPlan, comment_of
 from hedgerow_operator.core.slurm.seen import SlurmJob
 from hedgerow_operator.reconcile.ports import Unreachable
 
 _LOOK_SECONDS = 1.0
+# For a batch job that is still to be submitted when this one ends.
+_SUBMIT_SECONDS, _CALL_OFF_SECONDS = 20.0, 5.0
 # As scripts know it from Slurm's own requeue.
 _RESTART_COUNT = "SLURM_RESTART_COUNT"
 # Of a batch job that another one goes on from: temporary failure, as in sysexits.h.
@@ -34,6 +46,7 @@ class Succession:
         self._next = NextJob(folder, own, plan, driver, say)
         self._chain = Chain()
         self._avoiding: tuple[str, ...] = ()
+        self._submitting: asyncio.Task[None] | None = None
         self.before: dict[str, SlurmJob] = {}
 
     async def turn(self) -> Decision:
@@ -63,14 +76,20 @@ class Succession:
         last, successor = self._chain.newest, self._chain.successor
         self._avoiding = last.excluded if last else ()
         again = last is not None and number_of(last.run) == self._own.job_id
-        self._chain = self._chain.begun(self._own.run)
+        self._chain = self._chain.begun(self._own.job_id)
         if last is None:
             self._chain = replace(self._chain, variables=array_variables(os.environ))
         self._folder.write_chain(self._chain)
         if again and successor:
             self._told_successor(successor)
         elif self._plan.successor:
-            self._told_successor(await self._next.submit(self._avoiding))
+            self._submitting = asyncio.create_task(self._submit())
+
+    @property
+    def run(self) -> str:
+        """Name of this run."""
+        assert self._chain.newest is not None
+        return self._chain.newest.run
 
     def variables(self) -> dict[str, str]:
         """What the script is told beside what Slurm tells it."""
@@ -98,6 +117,7 @@ class Succession:
             why = why or f"the script ended with exit code {code}"
         self._chain = self._chain.told(end=end, why=why, exit_code=code, excluded=ended.excluded)
         self._folder.write_chain(self._chain)
+        await self._end_submitting(_CALL_OFF_SECONDS if end in FINAL else _SUBMIT_SECONDS)
         if end in FINAL:
             await self._next.call_off(self._chain.successor)
             return code
@@ -105,6 +125,17 @@ class Succession:
             await self._next.keep_off(self._chain.successor, ended.excluded)
             return GOES_ON
         return code
+
+    async def _submit(self) -> None:
+        job_id = await self._next.submit(self._avoiding)
+        self._told_successor(job_id)
+
+    async def _end_submitting(self, seconds: float) -> None:
+        """What has not been submitted after so many more seconds is not submitted any more."""
+        if self._submitting is not None:
+            await asyncio.wait({self._submitting}, timeout=seconds)
+            self._submitting.cancel()
+            await asyncio.wait({self._submitting})
 
     def _told_successor(self, job_id: str) -> None:
         self._chain = replace(self._chain, successor=job_id)

@@ -62,9 +62,13 @@ class Ended:
 
 
 class OtherBatchJobs(Protocol):
-    """Those of the same submission. before: the ones that came before this one, as they ended."""
+    """Those of the same submission. before: the ones that came before this one, as they ended, by run."""
 
     before: dict[str, SlurmJob]
+
+    @property
+    def run(self) -> str:
+        """Name of this one's run."""
 
     async def why_not_without(self, nodes: Iterable[str]) -> str:
         """Why the one that follows could not do without these nodes; "": it can."""
@@ -93,7 +97,7 @@ class Supervisor:
         self.steps = StepJobs(paths, self._jobs, plan.spec)
         self._runtime = StepRuntime(
             paths=paths,
-            allocation=Allocation(own.job_id, own.run, own.nodes),
+            allocation=Allocation(own.job_id, others.run, own.nodes),
             commands=StepCommands(own.job_id),
             view=ClusterView(driver),
             variables=lambda key, uid, attempt: step_variables(key, uid, attempt, self._spec, paths),

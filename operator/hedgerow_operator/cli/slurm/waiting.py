@@ -6,8 +6,7 @@ import time
 import msgspec
 
 from hedgerow_operator.cli.slurm.folder import Folder
-from hedgerow_operator.cli.slurm.own_job import number_of
-from hedgerow_operator.core.slurm.chain import FINAL, Chain
+from hedgerow_operator.core.slurm.chain import FINAL, Chain, number_of
 
 _LOOK_SECONDS = 2.0
 # What was just seen to end may not have written so yet, nor the next have been let go.

@@ -12,6 +12,7 @@ from hedgerow_operator.core.slurm.states import means
 
 # Batch jobs in a row in which no step of a training was done, after which no more follow.
 MOST_FRUITLESS = 3
+_AGAIN = "#"
 _WANTED = frozenset({reasons.CANCELLED_OUTSIDE, reasons.DEADLINE_EXCEEDED})
 
 
@@ -31,7 +32,8 @@ FINAL = frozenset({End.SUCCEEDED, End.FAILED, End.CANCELLED})
 
 
 class BatchRun(Struct, frozen=True, kw_only=True):
-    """One run of a batch job. run: its number, and after a requeue by Slurm how often. exit_code: of the script.
+    """One run of a batch job. run: its number, and where it is not the first of that
+    number (requeued by Slurm, or forgotten and begun anew) which it is. exit_code: of the script.
     stepped: a training did a step in it. fruitless: how many in a row up to it, itself included, in which none did.
     excluded: nodes that the next has to avoid.
     """
@@ -59,8 +61,10 @@ class Chain(Struct, frozen=True, kw_only=True):
         """The last that has begun."""
         return self.runs[-1] if self.runs else None
 
-    def begun(self, run: str) -> "Chain":
-        """With one that begins now."""
+    def begun(self, number: str) -> "Chain":
+        """With one of this number that begins now."""
+        again = sum(number_of(entry.run) == number for entry in self.runs)
+        run = f"{number}{_AGAIN}{again}" if again else number
         last = self.newest
         fruitless = 1 if last is None or last.stepped else last.fruitless + 1
         return replace(self, runs=(*self.runs, BatchRun(run=run, fruitless=fruitless)), successor="")
@@ -68,6 +72,11 @@ class Chain(Struct, frozen=True, kw_only=True):
     def told(self, **changes: object) -> "Chain":
         """With what the newest says of itself."""
         return replace(self, runs=(*self.runs[:-1], replace(self.runs[-1], **changes)))
+
+
+def number_of(run: str) -> str:
+    """What Slurm calls the batch job of a run by."""
+    return run.partition(_AGAIN)[0]
 
 
 class Turn(StrEnum):

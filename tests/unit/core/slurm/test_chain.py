@@ -2,7 +2,7 @@
 
 import pytest
 
-from hedgerow_operator.core.slurm.chain import MOST_FRUITLESS, Chain, End, Turn, end_of_script, turn
+from hedgerow_operator.core.slurm.chain import MOST_FRUITLESS, Chain, End, Turn, end_of_script, number_of, turn
 from hedgerow_operator.core.slurm.seen import SlurmJob
 
 NOW = 1_000_000.0
@@ -73,6 +73,12 @@ def test_a_step_in_between_begins_the_count_anew() -> None:
 
 def test_the_exit_code_of_a_script_that_has_failed_is_that_of_whatever_runs_after_it() -> None:
     assert turn(chain(end=End.FAILED, exit_code=3), ended("FAILED"), NOW).exit_code == 3
+
+
+def test_each_run_has_a_name_of_its_own_though_numbers_come_again() -> None:
+    made = Chain().begun("7").begun("8").begun("7").begun("7")
+    assert [entry.run for entry in made.runs] == ["7", "8", "7#1", "7#2"]
+    assert {number_of(entry.run) for entry in made.runs} == {"7", "8"}
 
 
 ENDS = {

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from hedgerow_operator.adapters.slurm.errors import is_transient
 from hedgerow_operator.reconcile.ports import Unreachable
 
 # Clients wait for a controller that is away for MessageTimeout (10 s by default) and some more.
@@ -68,8 +69,10 @@ class StepCommands:
         task.add_done_callback(self._tasks.discard)
 
     async def submit(self, words: Sequence[str], environment: Mapping[str, str]) -> tuple[str, str]:
-        """Id of the new job, and "" ; or "" and why there is none. Raises Unreachable."""
+        """Id of the new job, and "" ; or "" and why there never will be one. Raises Unreachable."""
         done = await run(["sbatch", "--parsable", *words], environment)
+        if done.code != 0 and is_transient(done.errors):
+            raise Unreachable(f"sbatch: {done.last_error}")
         return (done.output.strip().split(";")[0], "") if done.code == 0 else ("", done.last_error)
 
     async def exclude(self, job_id: str, nodes: Iterable[str]) -> str:
