@@ -160,7 +160,8 @@ class SlurmRun:
     def _squeue(self, comment: str, field: str) -> list[str]:
         shown = self.testbed.run(["squeue", "--noheader", "--states=all", f"--format=%k {field}"]).splitlines()
         lines = [line.split() for line in shown]
-        return [line[1] for line in lines if line[0].startswith(f"hedgerow:{comment}")]
+        # What Slurm keeps of a refused submission has no nodes.
+        return [line[1] for line in lines if len(line) > 1 and line[0].startswith(f"hedgerow:{comment}")]
 
     def logs(self) -> str:
         """Everything that launchers and ranks have printed."""

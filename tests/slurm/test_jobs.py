@@ -69,6 +69,14 @@ def in_place_then_anew_then_without_the_node_on_which_a_rank_hangs(run: SlurmRun
     assert (run.nodes_of(1), run.nodes_of(4)) == ({"n1", "n2", "n3"}, {"n1", "n2", "n4"})
 
 
+def with_the_suspect_again_where_there_are_too_few_without_it(run: SlurmRun) -> None:
+    hangs = HANGS_ON_N3.replace(" && ", ' && [ "$HEDGEROW_ATTEMPT" -lt 4 ] && ', 1)
+    run.write(workers=4, lines=hangs, recovery=", exclude: {maxWaitSeconds: 5}").start()
+    told = succeeded(run)
+    assert (told.excluded_nodes, run.nodes_of(4)) == ((), {"n1", "n2", "n3", "n4"})
+    assert reasons.EXCLUSION_TOO_TIGHT in (run.state / "hedgerow.log").read_text()
+
+
 def under_its_number_when_it_is_requeued(run: SlurmRun) -> None:
     run.write(lines=HANGS_ON_N3, resubmit="Requeue").start()
     ended = succeeded(run)
@@ -183,6 +191,7 @@ SCENARIOS: dict[str, Scenario] = {
     for scenario in (
         after_its_time_limit,
         under_its_number_when_it_is_requeued,
+        with_the_suspect_again_where_there_are_too_few_without_it,
         without_a_node_that_dies,
         without_a_node_whose_slurmd_dies_though_its_rank_lives_on,
         in_place_then_anew_then_without_the_node_on_which_a_rank_hangs,

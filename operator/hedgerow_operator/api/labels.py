@@ -28,9 +28,9 @@ MANAGED_BY = "hedgerow"
 
 ANNOTATION_LEARNED_DURATIONS = f"{GROUP}/learned-durations"
 ANNOTATION_LEARNED_PACE = f"{GROUP}/learned-pace"
-# Of a job on a SlurmCluster: digests of its launchers' tokens, newest first; the placement that we have cancelled.
+# Of a job on a SlurmCluster: digests of its launchers' tokens, newest first; the batch job that we have cancelled.
 ANNOTATION_REPORT_TOKENS = f"{GROUP}/report-token-digests"
-ANNOTATION_CANCELLED_PLACEMENT = f"{GROUP}/cancelled-placement"
+ANNOTATION_CANCELLED_SLURM_JOB = f"{GROUP}/cancelled-slurm-job"
 # It is not deleted before its Slurm job has ended.
 FINALIZER_SLURM = f"{GROUP}/slurm"
 # Of a placement: the nodes that it was made to avoid, with commas between them.

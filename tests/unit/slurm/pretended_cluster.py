@@ -110,7 +110,7 @@ class Papers:
     """adapters.slurm.runtime.Submissions."""
 
     def __init__(self) -> None:
-        self.cancelled: set[int] = set()
+        self.cancelled: set[str] = set()
         self.written: dict[int, tuple[int, ...]] = {}
 
     def runs(self, job: TrainingJob, first: int) -> tuple[int, ...]:
@@ -124,11 +124,11 @@ class Papers:
         comment = comment_of(job.metadata.uid, attempt)
         return Submission(name="demo", comment=comment, script="#!/bin/sh", options=options)
 
-    async def note_cancelled(self, job: TrainingJob, attempt: int) -> None:
-        self.cancelled.add(attempt)
+    async def note_cancelled(self, job: TrainingJob, attempt: int, number: str) -> None:
+        self.cancelled.add(number)
 
-    def was_cancelled(self, job: TrainingJob, attempt: int) -> bool:
-        return attempt in self.cancelled
+    def was_cancelled(self, job: TrainingJob, attempt: int, number: str) -> bool:
+        return number in self.cancelled
 
 
 class Site:

@@ -24,16 +24,18 @@ class Site:
     """One SlurmCluster in namespace hpc, which allows others, and a job of namespace ml."""
 
     def __init__(self, *allowed: str, namespace: str = "hpc", **status: Any) -> None:
-        self.slurm, self.exists = PretendedSlurm(), True
+        self.slurm, self.exists, self.reads = PretendedSlurm(), True, 0
         self.allowed = [{"name": name} for name in allowed]
         fields = {"local": None, "slurm": {"script": "train", "clusterRef": {"name": "big", "namespace": namespace}}}
         self.job = make_job(fields, status=TrainingJobStatus(attempt=1, placement=1, attempt_stage="Placing", **status))
         self.store = Store(self.job, Calls())
         self.users: list[str] = []
         self.runtime = ClustersRuntime(
-            self, self, self.store, ReportTokens(), self.slurm.wall, lambda key: None)  # fmt: skip
+            self, self, self.store, ReportTokens(), self.slurm.wall, lambda key: None,
+            stopwatch=lambda: self.slurm.now)  # fmt: skip
 
     async def get(self, key: JobKey) -> SlurmCluster | None:
+        self.reads += 1
         if not self.exists or key != JobKey("hpc", "big"):
             return None
         return slurm_cluster({
@@ -66,6 +68,18 @@ async def test_a_job_that_runs_is_only_not_seen_any_more_when_its_namespace_is_t
     site = Site("other", slurm=SlurmJobStatus(job_id="7", placement=1, state="RUNNING"))
     with pytest.raises(Unreachable, match="does not allow namespace ml"):
         await site.runtime.placements(site.job)
+
+
+async def test_hundreds_of_jobs_read_their_cluster_every_few_seconds_only() -> None:
+    site = Site("ml")
+    for _ in range(100):
+        await site.runtime.placements(site.job)
+    assert site.reads == 1
+    site.slurm.now += 6.0
+    site.allowed = []
+    with pytest.raises(Refused):
+        await site.runtime.placements(site.job)
+    await site.runtime.close()
 
 
 async def test_a_cluster_that_is_not_there_is_waited_for_and_named() -> None:

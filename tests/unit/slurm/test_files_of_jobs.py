@@ -49,9 +49,9 @@ async def test_by_hedgerow_local_a_secret_is_readable_for_its_owner_only(tmp_pat
 
 async def test_what_was_cancelled_is_known_to_the_next_process(tmp_path: Path) -> None:
     files = LocalFiles(StatePaths(tmp_path))
-    await files.note_cancelled(slurm_job(), 2)
+    await files.note_cancelled(slurm_job(), 2, "17")
     anew = LocalFiles(StatePaths(tmp_path))
-    assert [anew.was_cancelled(slurm_job(), attempt) for attempt in (1, 2)] == [False, True]
+    assert [anew.was_cancelled(slurm_job(), 2, number) for number in ("16", "17")] == [False, True]
 
 
 async def test_lines_that_sbatch_would_refuse_are_refused_with_a_sentence(tmp_path: Path) -> None:
@@ -97,8 +97,8 @@ async def test_what_an_operator_has_cancelled_is_noted_once_in_the_job() -> None
     store = Store(slurm_job(), Calls())
     files = ClusterFiles(SPEC, store, ReportTokens())
     assert store.job is not None
-    await files.note_cancelled(store.job, 3)
-    await files.note_cancelled(store.job, 3)
+    await files.note_cancelled(store.job, 3, "17")
+    await files.note_cancelled(store.job, 3, "17")
     assert store.calls.made == ["annotate"]
-    assert files.was_cancelled(store.job, 3)
-    assert not files.was_cancelled(store.job, 4)
+    assert files.was_cancelled(store.job, 3, "17")
+    assert not files.was_cancelled(store.job, 3, "18")

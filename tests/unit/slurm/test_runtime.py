@@ -112,6 +112,37 @@ async def test_what_was_lost_by_a_controller_that_died_is_missed_for_a_while_and
     assert await site.look(11.0) == ()
 
 
+async def test_what_slurm_keeps_of_a_submission_that_it_refused_is_no_placement() -> None:
+    site = Site()
+    site.slurm.was_submitted(state="FAILED", reason="BadConstraints", ended_at=site.slurm.wall())
+    assert await site.look() == ()
+    await site.create()
+    assert len(site.slurm.submissions) == 1
+
+
+async def test_an_attempt_that_never_began_is_placed_again_under_its_number() -> None:
+    site = await placed(REMOVING)
+    await site.runtime.remove(site.job, 1, ())
+    site.slurm.change("1", state="CANCELLED", flags=frozenset())
+    await site.look()
+    assert await site.look() == ()
+    site.stage(PLACING)
+    await site.create()
+    placement = await site.only()
+    assert placement.slurm is not None
+    assert (placement.slurm.job_id, placement.removing) == ("2", False)
+    site.slurm.change("2", state="CANCELLED")
+    assert (await site.only()).cause == reasons.CANCELLED_OUTSIDE
+
+
+async def test_of_two_that_have_ended_under_one_number_the_last_one_counts() -> None:
+    site = Site(GATHERING)
+    site.slurm.was_submitted(state="CANCELLED")
+    site.slurm.now += 60.0
+    site.slurm.was_submitted(state="TIMEOUT")
+    assert (await site.only()).cause == reasons.TIME_LIMIT_REACHED
+
+
 # What is shown.
 
 
@@ -188,7 +219,7 @@ async def test_a_job_that_ends(case: str) -> None:
 
 async def test_what_we_have_cancelled_ourselves_was_cancelled_by_nobody_else() -> None:
     site = await placed()
-    site.papers.cancelled.add(1)
+    site.papers.cancelled.add("1")
     site.slurm.change("1", state="CANCELLED")
     assert (await site.only()).cause == reasons.WORKER_LOST
 

@@ -10,7 +10,7 @@ import msgspec
 
 from hedgerow import pack
 from hedgerow_operator.adapters.slurm.report_tokens import ReportTokens
-from hedgerow_operator.api.labels import ANNOTATION_CANCELLED_PLACEMENT, FINALIZER_SLURM
+from hedgerow_operator.api.labels import ANNOTATION_CANCELLED_SLURM_JOB, FINALIZER_SLURM
 from hedgerow_operator.api.slurm_cluster import SlurmClusterSpec
 from hedgerow_operator.api.slurm_spec import REQUEUE
 from hedgerow_operator.api.training_job import TrainingJob
@@ -48,14 +48,14 @@ class ClusterFiles:
         # Where a job of which nothing else is said would start, its user must be able to write.
         return built if built.directory != "/" else msgspec.structs.replace(built, directory=self._spec.token_directory)
 
-    async def note_cancelled(self, job: TrainingJob, attempt: int) -> None:
+    async def note_cancelled(self, job: TrainingJob, attempt: int, number: str) -> None:
         """See Submissions."""
-        if not self.was_cancelled(job, attempt):
-            await self._jobs.annotate(job, ANNOTATION_CANCELLED_PLACEMENT, str(attempt))
+        if not self.was_cancelled(job, attempt, number):
+            await self._jobs.annotate(job, ANNOTATION_CANCELLED_SLURM_JOB, number)
 
-    def was_cancelled(self, job: TrainingJob, attempt: int) -> bool:
+    def was_cancelled(self, job: TrainingJob, attempt: int, number: str) -> bool:
         """See Submissions."""
-        return job.metadata.annotations.get(ANNOTATION_CANCELLED_PLACEMENT) == str(attempt)
+        return job.metadata.annotations.get(ANNOTATION_CANCELLED_SLURM_JOB) == number
 
     def runs(self, job: TrainingJob, first: int) -> tuple[int, ...]:
         """See Submissions: there is one run of each."""

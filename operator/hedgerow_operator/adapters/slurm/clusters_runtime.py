@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Callable
+from time import monotonic
 from typing import Protocol
 
 from hedgerow_operator.adapters.slurm.cluster_files import ClusterFiles
@@ -16,6 +17,9 @@ from hedgerow_operator.core.seen import PlacementSeen
 from hedgerow_operator.core.slurm.clusters import identity
 from hedgerow_operator.reconcile.ports import JobKey, Refused, Unreachable
 from hedgerow_operator.reconcile.slurm_jobs import FinalizedJobs
+
+# A SlurmCluster that has changed counts so much later at most.
+CLUSTER_SECONDS = 5.0
 
 
 class Clusters(Protocol):
@@ -45,6 +49,7 @@ class ClustersRuntime:
         tokens: ReportTokens,
         clock: Callable[[], float],
         on_change: Callable[[JobKey], None],
+        stopwatch: Callable[[], float] = monotonic,
     ) -> None:
         self._clusters = clusters
         self._drivers = drivers
@@ -52,6 +57,8 @@ class ClustersRuntime:
         self._tokens = tokens
         self._clock = clock
         self._on_change = on_change
+        self._stopwatch = stopwatch
+        self._read: dict[JobKey, tuple[float, SlurmCluster | None]] = {}
         self._sites: dict[tuple[JobKey, str], _Site] = {}
 
     async def placements(self, job: TrainingJob) -> tuple[PlacementSeen, ...]:
@@ -85,12 +92,20 @@ class ClustersRuntime:
             await site.close()
         self._sites.clear()
 
+    async def _cluster(self, key: JobKey) -> SlurmCluster | None:
+        """As stored a moment ago: hundreds of jobs ask for the same one."""
+        read_at, cluster = self._read.get(key, (float("-inf"), None))
+        if cluster is None or self._stopwatch() - read_at >= CLUSTER_SECONDS:
+            read_at, cluster = self._stopwatch(), await self._clusters.get(key)
+            self._read[key] = read_at, cluster
+        return cluster
+
     async def _site(self, job: TrainingJob) -> "_Site":
         assert job.spec.slurm is not None
         assert job.spec.slurm.cluster_ref is not None
         reference = job.spec.slurm.cluster_ref
         key = JobKey(reference.namespace or job.metadata.namespace, reference.name)
-        cluster = await self._clusters.get(key)
+        cluster = await self._cluster(key)
         if cluster is None:
             raise Unreachable(f"there is no SlurmCluster {key.name} in namespace {key.namespace}")
         whose = identity(cluster, job.metadata.namespace)

@@ -38,9 +38,9 @@ class LocalFiles:
         except (OSError, UnicodeDecodeError, StateError) as error:
             raise Unreachable(f"{self._paths.root} cannot be used ({error})") from None
 
-    async def note_cancelled(self, job: TrainingJob, attempt: int) -> None:
+    async def note_cancelled(self, job: TrainingJob, attempt: int, number: str) -> None:
         """See Submissions."""
-        path = self._cancelled(job, attempt)
+        path = self._cancelled(job, attempt, number)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch()
@@ -48,9 +48,9 @@ class LocalFiles:
             raise Unreachable(f"{path} cannot be written: {error.strerror}") from None
         self._noted.add(path)
 
-    def was_cancelled(self, job: TrainingJob, attempt: int) -> bool:
+    def was_cancelled(self, job: TrainingJob, attempt: int, number: str) -> bool:
         """See Submissions."""
-        path = self._cancelled(job, attempt)
+        path = self._cancelled(job, attempt, number)
         if path not in self._noted and path.exists():
             self._noted.add(path)
         return path in self._noted
@@ -96,5 +96,5 @@ class LocalFiles:
     def _runs(self, job: TrainingJob, first: int) -> Path:
         return self._paths.job(key_of(job)) / f"runs-{first}"
 
-    def _cancelled(self, job: TrainingJob, attempt: int) -> Path:
-        return self._paths.placement(key_of(job), attempt) / _CANCELLED
+    def _cancelled(self, job: TrainingJob, attempt: int, number: str) -> Path:
+        return self._paths.placement(key_of(job), attempt) / f"{_CANCELLED}-{number}"

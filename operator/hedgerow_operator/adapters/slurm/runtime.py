@@ -47,10 +47,10 @@ class Submissions(Protocol):
     async def prepare(self, job: TrainingJob, attempt: int, excluded: tuple[str, ...]) -> Submission:
         """Everything lies where it has to. Raises Refused, Unreachable."""
 
-    async def note_cancelled(self, job: TrainingJob, attempt: int) -> None:
-        """We are about to cancel it. Raises Unreachable, Conflict."""
+    async def note_cancelled(self, job: TrainingJob, attempt: int, number: str) -> None:
+        """We are about to cancel the batch job of this number. Raises Unreachable, Conflict."""
 
-    def was_cancelled(self, job: TrainingJob, attempt: int) -> bool:
+    def was_cancelled(self, job: TrainingJob, attempt: int, number: str) -> bool:
         """Whether we did."""
 
     def runs(self, job: TrainingJob, first: int) -> tuple[int, ...]:
@@ -99,7 +99,7 @@ class SlurmRuntime:
         if job.metadata.uid in self._killed:
             raise Unreachable("nothing is submitted: the job is being ended")
         listing = await self._view.fresh_jobs()
-        if self._of(job, attempt, listing) or await self._run_again(job, attempt, excluded_nodes, listing):
+        if self._not_removed(job, attempt, listing) or await self._run_again(job, attempt, excluded_nodes, listing):
             self._uncertain.pop(key, None)
             return
         if key in self._uncertain:
@@ -150,7 +150,7 @@ class SlurmRuntime:
 
     async def _end(self, job: TrainingJob, entry: Entry) -> None:
         if not _goes_on(job):
-            await self._submissions.note_cancelled(job, entry.attempt)
+            await self._submissions.note_cancelled(job, entry.attempt, entry.job.id)
             await self._view.driver.cancel(entry.job.id)
         elif not entry.put_back:
             excluded = [node.name for node in job.status.excluded_nodes]
@@ -179,7 +179,7 @@ class SlurmRuntime:
             listing = await self._view.jobs(oldest=BUSY_SECONDS)
             left = [(attempt, entry) for attempt, entry in listing.jobs.get(job.metadata.uid, ()) if not _over(entry)]
             for attempt, entry in left:
-                await self._submissions.note_cancelled(job, attempt)
+                await self._submissions.note_cancelled(job, attempt, entry.id)
                 await self._view.driver.cancel(entry.id)
             if not left or self._stopwatch() >= deadline:
                 return [entry.id for _, entry in left]
@@ -194,10 +194,19 @@ class SlurmRuntime:
     # What is known of each placement.
 
     def _entries(self, job: TrainingJob, listing: Listing) -> list[Entry]:
-        found = listing.jobs.get(job.metadata.uid, ())
+        every = listing.jobs.get(job.metadata.uid, ())
+        found = [(attempt, listed) for attempt, listed in every if not _was_refused(listed)]
         if not _requeues(job):
             return [Entry(attempt=attempt, first=attempt, job=listed) for attempt, listed in found]
         return [entry_of(first, listed, self._submissions.runs(job, first)) for first, listed in found]
+
+    def _not_removed(self, job: TrainingJob, attempt: int, listing: Listing) -> bool:
+        """Whether the placement is there. An attempt that never began keeps its number in the next placement: one that
+        was removed, and that Slurm still shows, is not it.
+        """
+        known = self._known.get((job.metadata.uid, attempt))
+        removed = known.job.id if known is not None and known.over_told else None
+        return any(entry.job.id != removed for entry in self._of(job, attempt, listing))
 
     def _of(self, job: TrainingJob, attempt: int, listing: Listing) -> list[Entry]:
         return [entry for entry in self._entries(job, listing) if entry.attempt == attempt]
@@ -216,12 +225,16 @@ class SlurmRuntime:
         uid = job.metadata.uid
         for attempt in {entry.attempt for entry in self._entries(job, listing)}:
             listed = self._of(job, attempt, listing)
-            first, *twice = sorted(listed, key=lambda entry: (_over(entry.job), *_age(entry.job)))
-            for extra in twice:
+            live = sorted((entry for entry in listed if not _over(entry.job)), key=_age)
+            for late in live[1:]:
                 # A submission whose answer was lost, and that came late. Nothing was started in it.
-                if not _over(extra.job):
-                    await self._view.driver.cancel(extra.job.id)
-            self._known.setdefault((uid, attempt), Known(first.job)).see(first)
+                await self._view.driver.cancel(late.job.id)
+            # An attempt that never began keeps its number: of several that have ended the last one counts.
+            shown = live[0] if live else max(listed, key=_age)
+            known = self._known.get((uid, attempt))
+            if known is None or known.job.id != shown.job.id:
+                known = self._known[uid, attempt] = Known(shown.job)
+            known.see(shown)
         for key in [key for key, known in self._known.items() if key[0] == uid and known.gone]:
             # Of the current one it is remembered that it is gone: the status may still name it.
             if key[1] != job.status.placement:
@@ -245,7 +258,7 @@ class SlurmRuntime:
             job=known.job,
             meaning=meaning,
             asked=known.asked_at is not None,
-            ours=self._submissions.was_cancelled(job, attempt),
+            ours=self._submissions.was_cancelled(job, attempt, known.job.id),
             forced=known.forced,
             too_few=await self._too_few(known.job, meaning, job.spec.workers),
             put_back=self._put_back(job, attempt, known, meaning),
@@ -350,8 +363,14 @@ def _over(job: SlurmJob) -> bool:
     return means(job, 0.0).kind is Kind.ENDED
 
 
-def _age(job: SlurmJob) -> tuple[float, int, str]:
-    return job.submitted_at or 0.0, len(job.id), job.id
+def _age(entry: Entry) -> tuple[float, int, str]:
+    return entry.job.submitted_at or 0.0, len(entry.job.id), entry.job.id
+
+
+def _was_refused(job: SlurmJob) -> bool:
+    """Slurm keeps a record also of what sbatch was refused: it has failed in the moment in which it was submitted."""
+    at_once = job.submitted_at is not None and job.ended_at is not None and job.ended_at - job.submitted_at <= 1.0
+    return job.state == "FAILED" and not job.nodes and at_once
 
 
 def _refusal(error: Refused, excluded: Sequence[str]) -> Exception:
