@@ -88,6 +88,14 @@ def test_a_node_without_which_there_is_no_room_is_not_left(cases: dict[str, Case
     assert case.ended_as == "FAILED"
 
 
+def test_where_the_supervisor_cannot_work_the_script_runs_as_under_sbatch(cases: dict[str, Case]) -> None:
+    case = cases["no address"]
+    assert case.output.count("hedgerow: the script runs unwatched") == 1, case.output
+    assert "Traceback" not in case.output
+    assert case.ended == case.lives(0) == {0, 1}
+    assert case.ended_as == "COMPLETED"
+
+
 def test_nothing_of_any_of_them_is_left_and_no_rank_ever_lived_twice(cases: dict[str, Case]) -> None:
     assert {name: case.left for name, case in cases.items() if case.left} == {}
     assert [name for name, case in cases.items() if case.lines("twice")] == []

@@ -18,6 +18,7 @@ def play(slurm: Testbed, hanging: bool, ending: bool) -> dict[str, Case]:
         slurm.kill_node(LOST)
         for name in ENDING.keys() - set(_ON_LOST):
             found[name] = submitted(slurm, name, ENDING[name])
+        _block_address(slurm, found["no address"])
         for name, command in (("cancelled", "scancel"), ("requeued", "scontrol requeue")):
             found[name].until_saved()
             slurm.run(f"{command} {found[name].job_id}")
@@ -44,3 +45,10 @@ def submitted(slurm: Testbed, name: str, script: str, *options: str) -> Case:
         case.environment["PATH"] = f"{folder}:{slurm.environment['PATH']}"
     case.submit(*OPTIONS.get(name, []), *options)
     return case
+
+
+def _block_address(slurm: Testbed, case: Case) -> None:
+    """Its supervisor cannot write where it listens."""
+    (folder,) = case.state.glob("2*")
+    (folder / "address").mkdir()
+    slurm.run(["scontrol", "release", case.job_id])

@@ -63,12 +63,13 @@ ENDING = {
     "cancelled": script(steps=2000),
     "alone": script(steps=60, more="--nodes=1"),
     "supervisor killed": script(steps=400),
+    "no address": script(),
     "requeued": script(more="--nodes=1 --requeue", steps=400),
     "no room": script(exclude="n1,n2,n3", before="export BAD_NODE=1", hangs="15"),
     "refused": script(before="", steps=60),
     "bad node": script(before="export BAD_NODE=1", hangs="15"),
 }
-OPTIONS = {"alone": ["--no-successor"]}
+OPTIONS = {"alone": ["--no-successor"], "no address": ["--hold"]}
 # A site where no job may submit another.
 REFUSES = """#!/bin/sh
 case "$*" in *afternotok*)

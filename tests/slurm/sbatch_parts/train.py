@@ -14,7 +14,13 @@ import struct
 import sys
 import time
 
-import hedgerow
+try:
+    from hedgerow import beat
+except ImportError:  # nobody watches
+
+    def beat(step):
+        pass
+
 
 SAVES_EVERY = 10
 STEP_SECONDS = 0.05
@@ -88,7 +94,7 @@ hung = os.path.join(folder, "hung")
 note("lives", attempt, rank, start, os.environ.get("SLURMD_NODENAME"))
 for step in range(start, steps):
     time.sleep(STEP_SECONDS)
-    hedgerow.beat(step)
+    beat(step)
     if rank == 1 and step == hangs_at and os.environ.get("BAD_NODE") and on_bad_node():
         os.kill(os.getpid(), signal.SIGKILL)
     if rank == 1 and step == hangs_at and not os.path.exists(hung) and not os.environ.get("BAD_NODE"):

@@ -5,7 +5,7 @@ import contextlib
 import signal
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -48,6 +48,7 @@ _REPORT_SECONDS = 5.0
 _END_SECONDS = 30.0
 # Between TERM and KILL for the script itself, once its sruns have ended.
 _SCRIPT_SECONDS = 5.0
+_LONGEST_FOLDER = 64
 _PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 
 
@@ -88,11 +89,13 @@ class Supervisor:
         driver: Driver,
         view: View,
         others: OtherBatchJobs,
+        on_begin: Callable[[], None],
     ) -> None:
+        """on_begin: called when the script is about to begin."""
         self._plan, self._own, self._paths, self._view = plan, own, paths, view
         self._spec = parsed(plan.spec)
         self._driver = driver
-        self._others = others
+        self._others, self._on_begin = others, on_begin
         self._jobs = FileJobs(paths, time.time, view.changed, view.happened)
         self.steps = StepJobs(paths, self._jobs, plan.spec)
         self._runtime = StepRuntime(
@@ -126,12 +129,13 @@ class Supervisor:
         loop = asyncio.get_running_loop()
         for number in _PASSED_ON:
             loop.add_signal_handler(number, self._signalled, number)
-        with tempfile.TemporaryDirectory(prefix="hedgerow-") as folder:
+        with tempfile.TemporaryDirectory(prefix="hedgerow-", dir=_short_folder()) as folder:
             name = socket_name(environment.get("SLURM_JOB_ID", ""))
             desk = Desk(Path(folder) / name, self._called, self._call_changed)
             async with self._working(desk, token):
                 variables = {**environment, STEPS: str(desk.path)}
                 self._script = UserScript(script, arguments, variables)
+                self._on_begin()
                 return await self._until_end(asyncio.create_task(self._script.run()))
 
     @contextlib.asynccontextmanager
@@ -294,3 +298,8 @@ class Supervisor:
     def _look(self, key: JobKey) -> None:
         if self.steps.job(key) is not None:
             self._queue.add(key)
+
+
+def _short_folder() -> str | None:
+    """For a socket, whose path has at most 107 letters (unix(7)); None: the usual one."""
+    return "/tmp" if len(tempfile.gettempdir()) > _LONGEST_FOLDER else None  # noqa: S108  (ours alone below it)

@@ -21,6 +21,8 @@ _OF_ONE = ("dependency", "begin", "hold", "wait", "parsable", "quiet", "test-onl
            "kill-on-invalid-dep")  # fmt: skip
 _NOT_SHARED = "hedgerow: {} is not on this node; name a folder of a shared file system with --state-dir"
 _NO_PYTHON = "hedgerow: {} is not on this node: the script runs unwatched; install Hedgerow where all nodes see it"
+# Says to the supervisor that a batch job came before.
+FOLLOWS = "--follows"
 # Options with which sbatch only prints.
 PRINTING = ("help", "usage", "version", "test-only")
 
@@ -98,9 +100,12 @@ def successor_flags(plan: SbatchPlan, flags: Sequence[Flag], script: str, after:
 
 
 def wrapper(script: str, python: Sequence[str], folder: str, header: bool = True) -> str:
-    """The batch script that is submitted: the user's ``#SBATCH`` lines, and the supervisor of the user's script."""
+    """The batch script that is submitted: the user's ``#SBATCH`` lines, and the supervisor of the user's script.
+
+    header: False: of a batch job that goes on after another, with all options on its command line.
+    """
     lines = header_lines(script) if header else []
-    run = shlex.join([*python, "supervise", folder])
+    run = shlex.join([*python, "supervise", *([] if header else [FOLLOWS]), folder])
     return "\n".join(
         [
             "#!/bin/sh",
