@@ -50,7 +50,7 @@ class Calls:
 
     def cancel(self, job_id: str) -> None:
         """Ended already is fine."""
-        job = self._module.Job(int(job_id)) if _is_number(job_id) else self._find(job_id)
+        job = self._named(job_id)
         try:
             if job is not None:
                 job.cancel()
@@ -60,13 +60,18 @@ class Calls:
 
     def requeue(self, job_id: str, excluded: list[str]) -> None:
         """Excluded nodes can be set only while it waits; from the moment of a requeue it does, for some seconds."""
-        job = self._find(job_id)
+        job = self._named(job_id)
         if job is None:
             raise ValueError(f"there is no job {job_id}")
-        nodes = {*excluded, *values.hosts(job.excluded_nodes)}
         job.requeue()
+        known = self._find(job_id)
+        nodes = {*excluded, *values.hosts(known.excluded_nodes if known is not None else None)}
         if nodes:
             job.modify(self._module.JobSubmitDescription(excluded_nodes=sorted(nodes)))
+
+    def _named(self, job_id: str) -> Any:
+        """The module's own job to give orders for, which Slurm is asked about only where its id is no plain one."""
+        return self._module.Job(int(job_id)) if _is_number(job_id) else self._find(job_id)
 
     def _find(self, job_id: str) -> Any:
         """The module's own job; None: there is none whose id users write so."""
