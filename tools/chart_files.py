@@ -19,8 +19,8 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 CHART = REPOSITORY / "charts" / "hedgerow"
 INTRODUCTION = """# hedgerow
 
-Installs the Hedgerow operator and the kinds TrainingJob, GPUNode and SlurmCluster. Helm 3.14 or newer, or Helm 4; Kubernetes 1.30 or
-newer.
+Installs the Hedgerow operator and the kinds TrainingJob, GPUNode and SlurmCluster. Helm 3.14 or newer, or Helm 4;
+Kubernetes 1.30 or newer.
 
 ```
 helm install hedgerow charts/hedgerow --namespace hedgerow-system --create-namespace

@@ -5,7 +5,6 @@ from typing import Any
 
 from hedgerow_operator.core.slurm.hostlist import expand
 
-
 # No number of Slurm has more than 64 bits.
 _LARGEST = 2**64
 
