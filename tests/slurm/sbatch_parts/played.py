@@ -49,6 +49,6 @@ def submitted(slurm: Testbed, name: str, script: str, *options: str) -> Case:
 
 def _block_address(slurm: Testbed, case: Case) -> None:
     """Its supervisor cannot write where it listens."""
-    (folder,) = case.state.glob("2*")
+    (folder,) = case.state.glob("*-*")
     (folder / "address").mkdir()
     slurm.run(["scontrol", "release", case.job_id])

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from hedgerow_operator.adapters.local.state_file import read_job
+from hedgerow_operator.api.training_job import TrainingJob
 from tests.slurm.testbed.testbed import Testbed
 
 HEDGEROW = str(Path(sys.executable).with_name("hedgerow"))
@@ -79,6 +81,13 @@ class Case:
             assert time.monotonic() < deadline, f"not within {seconds} s; the output:\n{self.output}\n{self.news}"
             time.sleep(0.2)
 
+    def job(self, name: str) -> TrainingJob:
+        """One of its TrainingJobs, as it was stored last."""
+        (path,) = self.state.glob(f"*-*/default/TrainingJob/{name}.yaml")
+        found = read_job(path)
+        assert found is not None
+        return found
+
     @property
     def output(self) -> str:
         """Of all batch jobs, in their order."""
@@ -88,7 +97,7 @@ class Case:
     @property
     def news(self) -> str:
         """What the supervisors have written down."""
-        return "".join(path.read_text() for path in sorted(self.state.glob("2*/**/hedgerow.log")))
+        return "".join(path.read_text() for path in sorted(self.state.glob("*-*/**/hedgerow.log")))
 
     def lines(self, name: str) -> list[list[str]]:
         """Of a file that the ranks write."""

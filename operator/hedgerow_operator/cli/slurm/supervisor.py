@@ -20,6 +20,7 @@ from hedgerow_operator.adapters.slurm.steps.commands import StepCommands
 from hedgerow_operator.adapters.slurm.steps.desk import Call, Desk
 from hedgerow_operator.adapters.slurm.steps.runtime import Allocation, StepRuntime
 from hedgerow_operator.adapters.slurm.steps.variables import step_variables
+from hedgerow_operator.api import reasons
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.cli.outcome import is_finished, is_suspended
 from hedgerow_operator.cli.phase import phase_of
@@ -33,6 +34,7 @@ from hedgerow_operator.cli.views.base import View
 from hedgerow_operator.core.slurm.chain import End
 from hedgerow_operator.core.slurm.sbatch_plan import SbatchPlan
 from hedgerow_operator.core.slurm.seen import SlurmJob
+from hedgerow_operator.core.step import PLACING
 from hedgerow_operator.reconcile.engine import Reconciler
 from hedgerow_operator.reconcile.ports import JobKey, Unreachable
 from hedgerow_operator.reconcile.queue import WorkQueue
@@ -49,6 +51,8 @@ _END_SECONDS = 30.0
 # Between TERM and KILL for the script itself, once its sruns have ended.
 _SCRIPT_SECONDS = 5.0
 _LONGEST_FOLDER = 64
+# What placements end as when the batch job ends in order. None of it counts as a restart.
+_CAUSES = {End.TIME_LIMIT: reasons.TIME_LIMIT_REACHED, End.HANDED_OVER: reasons.REQUEUED}
 _PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 
 
@@ -171,8 +175,7 @@ class Supervisor:
         """Let every rank save what it can, and see that nothing of them is left."""
         deadline = time.monotonic() + self._spec.recovery.grace_seconds + _END_SECONDS
         while time.monotonic() < deadline and not running.done():
-            jobs = self._jobs.all()
-            if all(is_finished(job) or is_suspended(job) for job in jobs):
+            if all(is_over(job) for job in self._jobs.all()):
                 return
             await asyncio.sleep(_TICK_SECONDS)
             self._view.tick()
@@ -193,9 +196,8 @@ class Supervisor:
         if self._stop.is_set():
             return
         self.ended.end, self.ended.why, self.ended.excluded = end, why, tuple(excluded)
-        self._runtime.closing = f"nothing is started any more: {why}"
+        self._runtime.closing, self._runtime.cause = why, _CAUSES[end]
         self._view.note(why)
-        self._jobs.interrupt()
         self._look_at_all()
         self._stop.set()
 
@@ -298,6 +300,11 @@ class Supervisor:
     def _look(self, key: JobKey) -> None:
         if self.steps.job(key) is not None:
             self._queue.add(key)
+
+
+def is_over(job: TrainingJob) -> bool:
+    """Whether nothing of it runs, and nothing will in this batch job."""
+    return is_finished(job) or is_suspended(job) or job.status.attempt_stage == PLACING
 
 
 def _short_folder() -> str | None:

@@ -71,8 +71,8 @@ class StepRuntime:
         self._calls: dict[JobKey, Call] = {}
         self._waiting: dict[JobKey, tuple[int, tuple[str, ...]]] = {}
         self._forced: dict[tuple[str, int], set[str]] = {}
-        # Set once nothing may begin any more.
-        self.closing = ""
+        # Set once nothing may begin any more: why, and, where placements have to end in order, as what.
+        self.closing = self.cause = ""
 
     def begin(self, key: JobKey, call: Call) -> None:
         """Start a call of srun that nothing is known of, as the first placement of a new job. Raises Unreachable."""
@@ -174,6 +174,8 @@ class StepRuntime:
                 return None
             code = 1 if call is None or call.code is None else call.code
             step = StepSeen(record=record, runs=alive, code=code)
+        if self.cause:
+            step = msgspec.structs.replace(step, cause=self.cause, why=self.closing)
         return step_placement(step, self._allocation.job_id, job.spec.workers, self._clock())
 
     async def _former(self, job: TrainingJob, record: StepRecord) -> PlacementSeen | None:

@@ -15,11 +15,15 @@ from hedgerow_operator.core.seen import (
 
 
 class StepSeen(Struct, frozen=True, kw_only=True):
-    """runs: its srun, or a task of it. code: exit code of srun once it has ended; None: it has not been started yet."""
+    """runs: its srun, or a task of it. code: exit code of srun once it has ended; None: it has not been started yet.
+    cause, why: of its end, as a reason of ``api.reasons`` and as a sentence, where the batch job is about to end.
+    """
 
     record: StepRecord
     runs: bool
     code: int | None = None
+    cause: str = ""
+    why: str = ""
 
 
 def step_placement(step: StepSeen, job_id: str, workers: int, now: float) -> PlacementSeen:
@@ -32,7 +36,8 @@ def step_placement(step: StepSeen, job_id: str, workers: int, now: float) -> Pla
         workers=tuple(_worker(step, index, phase, age) for index in range(workers)),
         removing=record.asked,
         ended=phase if phase in (WORKER_SUCCEEDED, WORKER_FAILED) else "",
-        ended_reason="" if step.code is None else f"srun ended with exit code {step.code}",
+        ended_reason=step.why or ("" if step.code is None else f"srun ended with exit code {step.code}"),
+        cause=step.cause,
         age_seconds=age,
         waiting="the script has not come to its srun yet" if phase == WORKER_PENDING else "",
         slurm=SlurmJobStatus(job_id=job_id, placement=record.attempt, state="RUNNING"),
