@@ -224,6 +224,12 @@ async def test_once_the_batch_job_ends_nothing_is_started(scene: Scene) -> None:
         await scene.runtime.create(job(), 2, ())
 
 
+async def test_when_the_batch_job_ends_in_order_its_placements_end_as_that_and_are_not_counted(scene: Scene) -> None:
+    scene.runtime.closing, scene.runtime.cause = "the time limit is near", reasons.TIME_LIMIT_REACHED
+    seen = await scene.seen()
+    assert (seen.cause, seen.ended_reason, seen.ended) == (reasons.TIME_LIMIT_REACHED, "the time limit is near", "")
+
+
 class TestFormer:
     """Placements of the batch job before."""
 
