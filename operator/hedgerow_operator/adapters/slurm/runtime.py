@@ -206,7 +206,8 @@ class SlurmRuntime:
         """
         known = self._known.get((job.metadata.uid, attempt))
         removed = known.job.id if known is not None and known.over_told else None
-        return any(entry.job.id != removed for entry in self._of(job, attempt, listing))
+        listed = self._of(job, attempt, listing)
+        return bool(listed) and _shown(listed).job.id != removed
 
     def _of(self, job: TrainingJob, attempt: int, listing: Listing) -> list[Entry]:
         return [entry for entry in self._entries(job, listing) if entry.attempt == attempt]
@@ -225,12 +226,11 @@ class SlurmRuntime:
         uid = job.metadata.uid
         for attempt in {entry.attempt for entry in self._entries(job, listing)}:
             listed = self._of(job, attempt, listing)
-            live = sorted((entry for entry in listed if not _over(entry.job)), key=_age)
-            for late in live[1:]:
+            shown = _shown(listed)
+            for late in listed:
                 # A submission whose answer was lost, and that came late. Nothing was started in it.
-                await self._view.driver.cancel(late.job.id)
-            # An attempt that never began keeps its number: of several that have ended the last one counts.
-            shown = live[0] if live else max(listed, key=_age)
+                if late is not shown and not _over(late.job):
+                    await self._view.driver.cancel(late.job.id)
             known = self._known.get((uid, attempt))
             if known is None or known.job.id != shown.job.id:
                 known = self._known[uid, attempt] = Known(shown.job)
@@ -361,6 +361,14 @@ def _put_back_meaning(known: Known, now: float) -> Meaning:
 
 def _over(job: SlurmJob) -> bool:
     return means(job, 0.0).kind is Kind.ENDED
+
+
+def _shown(listed: Sequence[Entry]) -> Entry:
+    """The one that is the placement: of live ones the first; an attempt that never began keeps its number, so of those
+    that have ended the last.
+    """
+    live = [entry for entry in listed if not _over(entry.job)]
+    return min(live, key=_age) if live else max(listed, key=_age)
 
 
 def _age(entry: Entry) -> tuple[float, int, str]:
