@@ -88,7 +88,7 @@ class NextJob:
         return [job.id for job in jobs if job.comment == comment and job.state == "PENDING"]
 
     async def _submitted(self, more: list[str], excluded: Iterable[str]) -> tuple[str, str]:
-        text = wrapper(self._script, PYTHON, str(self._folder.path), header=False)
+        text = wrapper(self._script, PYTHON, str(self._folder.path), self._plan.own_signal, header=False)
         path = self._folder.write_submitted("next", self._plan.name, text)
         words = successor_flags(self._plan, self._flags, self._script, self._own.job_id, self._own.task)
         avoided = self._avoided(excluded)

@@ -111,7 +111,7 @@ def _watched(own: OwnOptions, line: CommandLine, name: str, script: str) -> int:
             f"{own.state} cannot be written to ({error.strerror}); name a folder that all nodes share with --state-dir"
         ) from None
     words = [*words_of(without(flags, ("parsable", "quiet"))), "--parsable", *plan.added]
-    text = wrapper(script, PYTHON, str(folder.path))
+    text = wrapper(script, PYTHON, str(folder.path), plan.own_signal)
     told = {option: given(option, flags, script, variables) is not None for option in ("parsable", "quiet", "wait")}
     return _submit_and_tell(words, text, line, folder, name, told)
 

@@ -99,9 +99,10 @@ def successor_flags(plan: SbatchPlan, flags: Sequence[Flag], script: str, after:
     return words + (["--open-mode=append"] if appends else [])
 
 
-def wrapper(script: str, python: Sequence[str], folder: str, header: bool = True) -> str:
+def wrapper(script: str, python: Sequence[str], folder: str, own_signal: bool, header: bool = True) -> str:
     """The batch script that is submitted: the user's ``#SBATCH`` lines, and the supervisor of the user's script.
 
+    own_signal: the one before the time limit is for the supervisor, and must end nobody who does not wait for it.
     header: False: of a batch job that goes on after another, with all options on its command line.
     """
     lines = header_lines(script) if header else []
@@ -111,6 +112,7 @@ def wrapper(script: str, python: Sequence[str], folder: str, header: bool = True
             "#!/bin/sh",
             "# Written by hedgerow sbatch: runs the script that was submitted, and looks after what its sruns start.",
             *lines,
+            *(["trap '' USR1"] if own_signal else []),
             f"if [ ! -d {shlex.quote(folder)} ]; then",
             f"  echo {shlex.quote(_NOT_SHARED.format(folder))} >&2",
             "  exit 1",

@@ -90,9 +90,9 @@ def test_what_the_one_before_has_printed_is_not_lost() -> None:
 
 
 def test_the_script_that_is_submitted_has_the_lines_of_the_users(tmp_path: Path) -> None:
-    text = wrapper(SCRIPT, ("/opt/python", "-E"), str(tmp_path))
+    text = wrapper(SCRIPT, ("/opt/python", "-E"), str(tmp_path), own_signal=False)
     assert "#SBATCH -N2 --time=60\n#SBATCH -J mine -H\n" in text
-    assert "#SBATCH" not in wrapper(SCRIPT, ("/opt/python",), str(tmp_path), header=False)
+    assert "#SBATCH" not in wrapper(SCRIPT, ("/opt/python",), str(tmp_path), own_signal=False, header=False)
 
 
 def run(text: str, folder: Path) -> "subprocess.CompletedProcess[str]":
@@ -106,7 +106,7 @@ def test_it_runs_the_supervisor_with_the_arguments(tmp_path: Path) -> None:
     python = tmp_path / "python"
     python.write_text('#!/bin/sh\nfor word in "$@"; do echo "$word"; done\n')
     python.chmod(0o755)
-    done = run(wrapper(SCRIPT, (str(python), "-E"), str(tmp_path)), tmp_path)
+    done = run(wrapper(SCRIPT, (str(python), "-E"), str(tmp_path), own_signal=True), tmp_path)
     assert done.stdout.splitlines() == ["-E", "supervise", str(tmp_path), "a b", "c"]
 
 
@@ -114,13 +114,24 @@ def test_where_hedgerow_is_missing_the_script_runs_all_the_same(tmp_path: Path) 
     script = tmp_path / "script"
     script.write_text('#!/bin/sh\necho "$1"\nexit 3\n')
     script.chmod(0o755)
-    done = run(wrapper(SCRIPT, (str(tmp_path / "none"),), str(tmp_path)), tmp_path)
+    done = run(wrapper(SCRIPT, (str(tmp_path / "none"),), str(tmp_path), own_signal=True), tmp_path)
     assert (done.returncode, done.stdout) == (3, "a b\n")
     assert "the script runs unwatched" in done.stderr
 
 
+@pytest.mark.parametrize(("own_signal", "code"), [(True, 0), (False, -10)])
+def test_the_signal_that_only_we_asked_for_ends_no_script_that_runs_unwatched(
+    own_signal: bool, code: int, tmp_path: Path
+) -> None:
+    script = tmp_path / "script"
+    script.write_text("#!/bin/sh\nkill -USR1 $$\nexit 0\n")
+    script.chmod(0o755)
+    text = wrapper(SCRIPT, (str(tmp_path / "none"),), str(tmp_path), own_signal)
+    assert run(text, tmp_path).returncode == code
+
+
 def test_where_the_folder_is_missing_a_sentence_says_so(tmp_path: Path) -> None:
-    done = run(wrapper(SCRIPT, ("/bin/true",), str(tmp_path / "none")), tmp_path)
+    done = run(wrapper(SCRIPT, ("/bin/true",), str(tmp_path / "none"), own_signal=False), tmp_path)
     assert done.returncode == 1
     assert "--state-dir" in done.stderr
 
