@@ -49,6 +49,15 @@ def test_a_node_on_which_ranks_die_again_and_again_is_left_for_the_next_batch_jo
     assert f"without {bad}" in case.output
 
 
+def test_with_a_node_to_spare_it_is_left_within_the_batch_job(cases: dict[str, Case]) -> None:
+    case = cases["spare node"]
+    ((bad,),) = case.lines("bad-node")
+    assert "run 1" not in case.output, case.output
+    assert "after 0" in case.output
+    assert bad not in {node for _, _, _, node in case.lines("lives")[-2:]}
+    assert case.ended_as == "COMPLETED"
+
+
 def test_what_the_user_has_cancelled_does_not_run_again(cases: dict[str, Case]) -> None:
     case = cases["cancelled"]
     assert case.lives(1) == {0, 1}

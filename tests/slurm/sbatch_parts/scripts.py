@@ -63,6 +63,9 @@ ENDING = {
     "cancelled": script(steps=2000),
     "alone": script(steps=60, more="--nodes=1"),
     "supervisor killed": script(steps=400),
+    "spare node": script(more="--nodes=3", before="export BAD_NODE=1", hangs="15")
+    .replace("--ntasks=2", "--ntasks=3")
+    .replace("srun", "srun -N2 -n2"),
     "no address": script(),
     "requeued": script(more="--nodes=1 --requeue", steps=400),
     "no room": script(exclude="n1,n2,n3", before="export BAD_NODE=1", hangs="15"),
