@@ -57,7 +57,8 @@ class PlacementSeen(Struct, frozen=True, kw_only=True):
     ended: Succeeded or Failed when its owner object says that it is over, else "". report_url: where its launchers were
     told to report; empty where it is not known. avoided: nodes that it was made to avoid.
     cause: why it failed where the place tells, as a reason of ``api.reasons``; else "". waiting: why none of its
-    workers is placed, as a sentence; held: somebody holds it back. paused: who has stopped its processes, as a
+    workers is placed, as a sentence; held: somebody holds it back; hopeless: it waits
+    for what never comes by itself. paused: who has stopped its processes, as a
     sentence; else "". was_paused: somebody has, at some time. slurm: the batch job that it is.
     """
 
@@ -72,6 +73,7 @@ class PlacementSeen(Struct, frozen=True, kw_only=True):
     cause: str = ""
     waiting: str = ""
     held: bool = False
+    hopeless: bool = False
     paused: str = ""
     was_paused: bool = False
     slurm: SlurmJobStatus | None = None

@@ -103,10 +103,13 @@ def test_an_exclusion_for_which_no_placement_is_taken(case: str) -> None:
         assert "n3" in running.message
 
 
-@pytest.mark.parametrize(("held", "reason"), [(True, reasons.JOB_HELD), (False, reasons.WAITING_FOR_WORKERS)])
-def test_a_placement_that_waits_says_why(held: bool, reason: str) -> None:
+@pytest.mark.parametrize(("how", "reason"), [
+    ({"held": True}, reasons.JOB_HELD), ({"hopeless": True}, reasons.NO_VALID_PLACEMENT),
+    ({}, reasons.WAITING_FOR_WORKERS),
+])
+def test_a_placement_that_waits_says_why(how: dict[str, bool], reason: str) -> None:
     placement = PlacementSeen(
-        attempt=1, workers=(make_worker(0, phase=WORKER_PENDING, node=""),), waiting="Slurm job 7 waits", held=held,
+        attempt=1, workers=(make_worker(0, phase=WORKER_PENDING, node=""),), waiting="Slurm job 7 waits", **how,
         slurm=SlurmJobStatus(job_id="7", placement=1, state="PENDING"))
     status = TrainingJobStatus(attempt=1, placement=1, attempt_stage=GATHERING)
     plan = decide(make_job(status=status), Seen(placements=(placement,)), NOW)

@@ -11,6 +11,7 @@ from hedgerow_operator.core.seen import (
     WORKER_SUCCEEDED,
     WORKER_UNKNOWN,
 )
+from hedgerow_operator.core.slurm.seen import SlurmJob
 from hedgerow_operator.core.step import ENDED, GATHERING, PLACING, REMOVING, RUNNING
 from hedgerow_operator.reconcile.ports import Refused, TooTight, Unreachable
 from tests.unit.slurm.pretended_cluster import LOST, Site
@@ -168,6 +169,15 @@ async def test_a_job_that_is_held_says_so() -> None:
     assert "scontrol release 1" in placement.waiting
 
 
+async def test_a_job_that_can_never_run_as_it_was_asked_for_is_told_from_one_that_waits_for_its_turn() -> None:
+    site = Site()
+    await site.create()
+    site.slurm.change("1", reason="PartitionTimeLimit")
+    placement = await site.only()
+    assert placement.hopeless
+    assert "cannot run as it was asked for" in placement.waiting
+
+
 async def test_a_job_that_runs_has_its_nodes_in_their_order() -> None:
     placement = await (await placed()).only()
     assert [(worker.index, worker.node) for worker in placement.workers] == [(0, "n1"), (1, "n3")]
@@ -318,9 +328,16 @@ async def test_one_that_slurm_has_forgotten_is_asked_for_in_the_accounts() -> No
     site.slurm.accounted["1"] = next(job for job in site.slurm.listed if job.id == "1")
     site.slurm.forgets("1")
     site.slurm.accounted["1"] = type(site.slurm.accounted["1"])(
-        id="1", state="TIMEOUT", comment=site.slurm.accounted["1"].comment
+        id="1", state="TIMEOUT", comment=site.slurm.accounted["1"].comment, name="demo"
     )
     assert (await site.only()).cause == reasons.TIME_LIMIT_REACHED
+
+
+async def test_another_job_that_the_accounts_know_under_its_number_is_not_it() -> None:
+    site = await placed()
+    site.slurm.accounted["1"] = SlurmJob(id="1", state="COMPLETED", comment="somebody else's", name="demo")
+    site.slurm.forgets("1")
+    assert {worker.phase for worker in (await site.only()).workers} == {WORKER_UNKNOWN}
 
 
 async def test_one_that_nobody_knows_any_more_is_unknown_first_and_lost_later() -> None:

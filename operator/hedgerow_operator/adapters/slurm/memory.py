@@ -58,6 +58,7 @@ def stored(job: TrainingJob) -> SlurmJob | None:
         state=state,
         flags=frozenset(flags),
         comment=comment_of(job.metadata.uid, told.placement),
+        name=job.metadata.name,
         nodes=expand(told.nodes),
         submitted_at=parse_optional_time(told.submitted_at),
     )

@@ -62,6 +62,7 @@ def placement_seen(run: Run, facts: Mapping[str, NodeFacts], workers: int, now: 
         cause=reasons.REQUEUED if run.put_back else _cause(run) if over and not meaning.well else "",
         waiting=meaning.message if waits else "",
         held=waits and meaning.kind is Kind.HELD,
+        hopeless=waits and meaning.hopeless,
         paused=meaning.message if meaning.paused else "",
         was_paused=run.was_paused,
         slurm=SlurmJobStatus(

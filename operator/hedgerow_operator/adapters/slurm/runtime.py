@@ -14,14 +14,13 @@ from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.build.slurm.submission import lead_seconds
 from hedgerow_operator.core.ladder import NEW_PLACEMENT
 from hedgerow_operator.core.seen import PlacementSeen
-from hedgerow_operator.core.slurm.comments import comment_of
 from hedgerow_operator.core.slurm.node_facts import SILENT, NodeFacts
 from hedgerow_operator.core.slurm.refusals import Refusal, kind_of
 from hedgerow_operator.core.slurm.room import too_few
 from hedgerow_operator.core.slurm.runs import Entry, entry_of
 from hedgerow_operator.core.slurm.seen import SlurmJob, Submission
 from hedgerow_operator.core.slurm.state_table import Kind
-from hedgerow_operator.core.slurm.states import Meaning, means, vanished
+from hedgerow_operator.core.slurm.states import Meaning, is_same, means, vanished
 from hedgerow_operator.core.step import ENDED, GATHERING, REMOVING, RUNNING, STARTING, STOPPING
 from hedgerow_operator.reconcile.ports import JobKey, Refused, TooTight, Unreachable
 
@@ -279,14 +278,14 @@ class SlurmRuntime:
 
     async def _meaning(self, job: TrainingJob, attempt: int, known: Known, listing: Listing) -> Meaning | None:
         """What its state means; None: it is gone."""
-        uid, now, lead = job.metadata.uid, self._clock(), float(lead_seconds(job))
+        now, lead = self._clock(), float(lead_seconds(job))
         if self._of(job, attempt, listing):
             return _put_back_meaning(known, now) if known.put_back else means(known.job, now, lead)
         if known.gone or known.over_told or (_over(known.job) and job.status.attempt_stage not in _PLACED):
             return None
         missing = known.miss(self._stopwatch())
         told = await self._view.driver.job(known.job.id)
-        if told is not None and told.comment in (known.job.comment, comment_of(uid, attempt)):
+        if told is not None and is_same(known.job, told):
             known.job = told
             return means(told, now, lead)
         if means(known.job, now).kind in _NOT_PLACED and missing >= UNSEEN_SECONDS:
