@@ -79,6 +79,7 @@ class SlurmRun:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            start_new_session=True,
         )
         self._controllers.append(controller)
         self.watch()
@@ -169,12 +170,12 @@ class SlurmRun:
         return "\n".join(f"== {path.relative_to(self.state)}\n{path.read_text()[-2000:]}" for path in found)
 
     def clean(self) -> None:
-        """End the controllers."""
+        """End the controllers and what they have started: a scancel that waits could find the next test's job."""
         self._ended.set()
         for controller in self._controllers:
-            if controller.poll() is None:
-                controller.kill()
-                controller.wait()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(controller.pid, signal.SIGKILL)
+            controller.wait()
             if controller.stdout is not None:
                 controller.stdout.close()
 

@@ -141,7 +141,9 @@ def while_an_administrator_drains_a_node(run: SlurmRun) -> None:
 
 
 def beside_another_job(run: SlurmRun) -> None:
-    run.write("one", workers=2, options=ALONE).write("two", workers=2, options=ALONE).start()
+    for name in ("one", "two"):
+        run.write(name, workers=2, options=ALONE, steps=120)
+    run.start()
     run.until("both to train", lambda: run.ranks("one") and run.ranks("two"))
     nodes = [{node for _, node in run.ranks(name).values()} for name in ("one", "two")]
     assert nodes[0].isdisjoint(nodes[1])
