@@ -23,15 +23,13 @@ from hedgerow_operator.core.slurm.chain import (
     number_of,
     turn,
 )
-from hedgerow_operator.core.slurm.sbatch_plan import SbatchPlan, comment_of
+from hedgerow_operator.core.slurm.sbatch_plan import RESTARTS, SbatchPlan, comment_of
 from hedgerow_operator.core.slurm.seen import SlurmJob
 from hedgerow_operator.reconcile.ports import Unreachable
 
 _LOOK_SECONDS = 1.0
 # For a batch job that is still to be submitted when this one ends.
 _SUBMIT_SECONDS, _CALL_OFF_SECONDS = 20.0, 5.0
-# As scripts know it from Slurm's own requeue.
-_RESTART_COUNT = "SLURM_RESTART_COUNT"
 # Of a batch job that another one goes on from: temporary failure, as in sysexits.h.
 GOES_ON = 75
 
@@ -94,7 +92,7 @@ class Succession:
     def variables(self) -> dict[str, str]:
         """What the script is told beside what Slurm tells it."""
         before = len(self._chain.runs) - 1
-        return {_RESTART_COUNT: str(before), **self._chain.variables} if before else {}
+        return {RESTARTS: str(before), **self._chain.variables} if before else {}
 
     async def why_not_without(self, nodes: Iterable[str]) -> str:
         """Why the batch job that follows could not do without these nodes; "": it can."""

@@ -30,7 +30,7 @@ from hedgerow_operator.cli.views.lines import Lines
 from hedgerow_operator.cli.views.live_file import LiveFile
 from hedgerow_operator.cli.views.several import Several
 from hedgerow_operator.core.slurm.chain import Turn
-from hedgerow_operator.core.slurm.sbatch_plan import FOLLOWS, SbatchPlan
+from hedgerow_operator.core.slurm.sbatch_plan import FOLLOWS, SbatchPlan, follows
 
 _FAILED = 1
 _LOCK_SECONDS = 60.0
@@ -48,7 +48,8 @@ class Progress:
 
 def supervise(words: Sequence[str]) -> int:
     """The exit code of the batch job."""
-    follows, words = words[:1] == [FOLLOWS], [word for word in words[:1] if word != FOLLOWS] + list(words[1:])
+    not_first = follows(words, os.environ)
+    words = [word for word in words[:1] if word != FOLLOWS] + list(words[1:])
     own = own_job(os.environ)
     if own is None or not words:
         say("supervise is what the batch job of hedgerow sbatch runs; write hedgerow sbatch SCRIPT")
@@ -60,7 +61,7 @@ def supervise(words: Sequence[str]) -> int:
         return asyncio.run(_supervise(folder, own, words[1:], progress))
     except Exception as error:  # noqa: BLE001  (whatever it is, the script must not suffer from it)
         why = f"{type(error).__name__}: {error}"
-        if progress.script or follows:
+        if progress.script or not_first:
             say(f"the supervisor has failed, and the batch job ends ({why})")
             return _FAILED
         say(f"the script runs unwatched ({why})")

@@ -20,9 +20,12 @@ _VARIABLES = {"array": "SBATCH_ARRAY_INX", "time": "SBATCH_TIMELIMIT", "verbose"
 _OF_ONE = ("dependency", "begin", "hold", "wait", "parsable", "quiet", "test-only", "verbose", "array", "wrap",
            "kill-on-invalid-dep")  # fmt: skip
 _NOT_SHARED = "hedgerow: {} is not on this node; name a folder of a shared file system with --state-dir"
-_NO_PYTHON = "hedgerow: {} is not on this node: the script runs unwatched; install Hedgerow where all nodes see it"
+_NO_PYTHON = "hedgerow: {} is not on this node: {}; install Hedgerow where all nodes see it"
+_UNWATCHED, _NOT_BEGUN = "the script runs unwatched", "the script is not begun again, as ranks of before may be alive"
 # Says to the supervisor that a batch job came before.
 FOLLOWS = "--follows"
+# How often Slurm has requeued a batch job, and what scripts know that by.
+RESTARTS = "SLURM_RESTART_COUNT"
 # Options with which sbatch only prints.
 PRINTING = ("help", "usage", "version", "test-only")
 
@@ -118,13 +121,33 @@ def wrapper(script: str, python: Sequence[str], folder: str, own_signal: bool, h
             "  exit 1",
             "fi",
             f"if [ ! -x {shlex.quote(python[0])} ]; then",
-            f"  echo {shlex.quote(_NO_PYTHON.format(python[0]))} >&2",
-            f'  exec {shlex.quote(folder + "/script")} "$@"',
+            *_without_python(python[0], folder, header),
             "fi",
             f'exec {run} "$@"',
             "",
         ]
     )
+
+
+def follows(words: Sequence[str], variables: Mapping[str, str]) -> bool:
+    """Whether a run came before this one, whose ranks may be alive: of another batch job, or of this one, which Slurm
+    has requeued. words: of the supervisor.
+    """
+    return words[:1] == [FOLLOWS] or variables.get(RESTARTS, "0") not in ("", "0")
+
+
+def _without_python(python: str, folder: str, first: bool) -> list[str]:
+    """Nobody can look for what was before: only a script that begins for the first time may run."""
+    end = [f"  echo {shlex.quote(_NO_PYTHON.format(python, _NOT_BEGUN))} >&2", "  exit 1"]
+    if not first:
+        return end
+    return [
+        f'  if [ "${{{RESTARTS}:-0}}" = 0 ]; then',
+        f"    echo {shlex.quote(_NO_PYTHON.format(python, _UNWATCHED))} >&2",
+        f'    exec {shlex.quote(folder + "/script")} "$@"',
+        "  fi",
+        *end,
+    ]
 
 
 def is_script(script: str) -> bool:

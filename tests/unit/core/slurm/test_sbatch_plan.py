@@ -119,6 +119,19 @@ def test_where_hedgerow_is_missing_the_script_runs_all_the_same(tmp_path: Path) 
     assert "the script runs unwatched" in done.stderr
 
 
+@pytest.mark.parametrize(("first", "restarts"), [(False, "0"), (True, "1")])
+def test_where_hedgerow_is_missing_nothing_is_begun_again_beside_ranks_that_may_live(
+    first: bool, restarts: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLURM_RESTART_COUNT", restarts)
+    script = tmp_path / "script"
+    script.write_text("#!/bin/sh\necho begun\n")
+    script.chmod(0o755)
+    done = run(wrapper(SCRIPT, (str(tmp_path / "none"),), str(tmp_path), own_signal=True, header=first), tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "the script is not begun again" in done.stderr
+
+
 @pytest.mark.parametrize(("own_signal", "code"), [(True, 0), (False, -10)])
 def test_the_signal_that_only_we_asked_for_ends_no_script_that_runs_unwatched(
     own_signal: bool, code: int, tmp_path: Path
