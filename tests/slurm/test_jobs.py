@@ -7,15 +7,14 @@ import pytest
 
 from hedgerow_operator.api import reasons
 from hedgerow_operator.api.status import TrainingJobStatus
-from tests.slurm import operator_scenarios
+from tests.slurm import agent_scenarios, operator_scenarios
+from tests.slurm.agent_scenarios import HANGS_ON_N3
 from tests.slurm.at_once import AtOnce, Scenario
 from tests.slurm.slurm_run import SlurmRun
 
 ALONE = '{exclusive: ""}'
 # Trains for ever in its first attempt only.
 ENDS_LATER = '[ "$HEDGEROW_ATTEMPT" -gt 1 ] && export STEPS=20 || export STEPS=100000'
-# Hangs at step 9, in every attempt, whichever rank is on n3.
-HANGS_ON_N3 = '[ "$SLURMD_NODENAME" = n3 ] && export HANG_RANK=$RANK HANG_STEP=9 FAULTY_ATTEMPT=$HEDGEROW_ATTEMPT'
 
 
 def status(run: SlurmRun, name: str = "run") -> TrainingJobStatus:
@@ -206,6 +205,7 @@ SCENARIOS: dict[str, Scenario] = {
         from_its_checkpoint_after_ctrl_c,
         from_its_checkpoint_after_two_ctrl_c,
         when_its_own_controller_was_killed_and_comes_back,
+        agent_scenarios.without_a_node_whose_agent_says_that_its_gpu_is_lost,
         once_a_hold_is_released,
         beside_another_job,
         while_an_administrator_drains_a_node,

@@ -21,6 +21,8 @@ class StatePaths:
         self.session = self.root / "session.json"
         self.live = self.root / "live.json"
         self.news = self.root / "hedgerow.log"
+        # What node agents prove themselves with.
+        self.agents_token = self.root / "agents.token"
 
     def object(self, key: JobKey) -> Path:
         """The whole job object, as YAML."""
