@@ -2,8 +2,11 @@
 
 Everything is real from the socket to the decision: HTTP, tokens checked by (remembered) TokenReviews, reports of 8
 ranks and of 8 GPUs, answers held until the next report is due, the watches and passes of every job. Senders go by
-their own clocks (open loop). Because a machine may have others on it, a rate a core is reports by seconds of the
-server's own processor time; latencies are by the wall, and show the others too: so each line says for how long the server had to wait for a core.
+their own clocks (open loop), but for launchers in calm, which report again once they are answered, as ours do. In calm
+commands are given to launchers all the time. The jobs run on no cluster, so that no pass reads what agents said of a
+job's GPUs. Because a machine may have others on it, a rate a core is reports by
+seconds of the server's own processor time; latencies are by the wall and show the others too, so that each line says
+for how much of the time the server had to wait for a core.
 Run: python benchmarks/ingest.py [--quick]
 """
 
@@ -12,6 +15,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import math
 import os
 import resource
 import statistics
@@ -30,8 +34,9 @@ CALM_SECONDS = 5.0
 # files open, agents share connections.
 FILES = 65_536
 # Senders a second that come to an operator that was begun anew; then the interval that it asks for gets about.
-COMING_BACK, SETTLING_SECONDS = 1500.0, 20.0
+COMING_BACK, SETTLING_SECONDS = 1500.0, 15.0
 AIM_P99_MILLIS = 50.0
+STRAGGLING_SECONDS = 10.0
 
 
 class Process:
@@ -71,13 +76,14 @@ class Result:
 
     def __init__(self, reports: int, wall: float, cpu: float, waited: float, told: list[dict[str, Any]],
                  mib: float) -> None:
-        ordered = sorted([one for part in told for one in part["latencies"]]) or [0.0]
+        ordered = sorted([one for part in told for one in part["latencies"]])
         commands = sorted([one for part in told for one in part["commands"]])
         self.rate, self.busy, self.waited = reports / wall, cpu / wall, waited / wall
         self.per_core = reports / cpu if cpu else 0.0
-        self.p50, self.p99 = statistics.median(ordered), _p99(ordered)
+        # Where the senders themselves got no processor time, nothing was measured: that is no zero.
+        self.p50, self.p99 = (statistics.median(ordered), _p99(ordered)) if ordered else (math.inf, math.inf)
         self.mib, self.statuses = mib, _add(part["statuses"] for part in told)
-        self.commands, self.command_p99 = len(commands), _p99(commands or [0.0])
+        self.commands, self.command_p99 = len(commands), _p99(commands or [math.inf])
         self.asked = max(part["asked"] for part in told)
 
     def line(self, name: str, nodes: int) -> str:
@@ -101,7 +107,7 @@ def run(kind: str, nodes: int, period: float, seconds: float, *, storm: float = 
     server asks for; what is measured is what comes after.
     """
     hold = hold_of(period) if kind == "real" else 0.0
-    server = Process("ingest_parts.server", kind, str(nodes), str(hold or period))
+    server = Process("ingest_parts.server", kind, str(nodes), str(period if calm else hold or period))
     loads: list[Process] = []
     try:
         start = server.hear()
@@ -161,8 +167,12 @@ def _storm(server: Process, loads: list[Process], seconds: float) -> dict[str, A
             verdict = time.monotonic() - began
         time.sleep(0.25)
     told = [load.hear() for load in loads]
-    found = server.ask("all")
-    found["verdict"], found["sumSent"] = verdict, sum(part["sum"] for part in told)
+    sent, found = sum(part["sum"] for part in told), server.ask("all")
+    # What lies in sockets and in the backlog of a server that others keep from its work is not lost.
+    while found["sum"] < sent and time.monotonic() < began + seconds + STRAGGLING_SECONDS:
+        time.sleep(0.25)
+        found = server.ask("all")
+    found["verdict"], found["sumSent"] = verdict, sent
     found["cpu"] -= before["cpu"]
     found["waited"] -= before["waited"]
     found["spread"] = max(part["spread"] for part in told)
@@ -204,7 +214,7 @@ def main() -> None:
     print(f"calm: a report of every launcher and agent each {CALM_SECONDS:.0f} s, or as the server asks")
     calmest: Result | None = None
     for nodes in (most,) if quick else (10, 100, 1000, 5000, most):
-        calmest, _after = run("real", nodes, CALM_SECONDS, (1.0 if quick else 3.0) * CALM_SECONDS, calm=True)
+        calmest, _after = run("real", nodes, CALM_SECONDS, (1.0 if quick else 2.0) * CALM_SECONDS, calm=True)
         asked = f"  asks for a report each {calmest.asked:.1f} s" if calmest.asked > CALM_SECONDS else ""
         print(calmest.line("calm", nodes) + asked, flush=True)
     assert calmest is not None
@@ -216,13 +226,17 @@ def main() -> None:
     print(report_storm(found, nodes))
     figures = {
         "reportsPerSecondPerCore": round(best.per_core), "ratioToBareHandler": round(best.per_core / bare.per_core, 2),
-        "p50Millis": round(calmest.p50, 2), "p99Millis": round(calmest.p99, 2),
-        "commandMillisP99": round(calmest.command_p99, 2),
+        "p50Millis": _figure(calmest.p50), "p99Millis": _figure(calmest.p99),
+        "commandMillisP99": _figure(calmest.command_p99),
         "mibPer1000Ranks": round(calmest.mib / (8 * most) * 1000, 2),
     }
     for name, value in figures.items():
         print(f"{name}: {value}")
     print(json.dumps({"name": "ingest", "figures": figures}))
+
+
+def _figure(millis: float) -> float | None:
+    return round(millis, 2) if math.isfinite(millis) else None
 
 
 def _raise_files() -> None:
@@ -239,10 +253,10 @@ def highest(quick: bool) -> tuple[Result, Result]:
     """
     runs: list[tuple[Result, Result]] = []
     nodes = 600 if quick else 1000
-    for rate in (4000,) if quick else (3000, 4000, 5000, 6000, 7000, 8000):
+    for rate in (4000,) if quick else (3000, 5000, 6000, 7000, 8000):
         pair = []
         for kind in ("real", "bare"):
-            result, _after = run(kind, nodes, 2 * nodes / rate, 3.0 if quick else 8.0)
+            result, _after = run(kind, nodes, 2 * nodes / rate, 3.0 if quick else 6.0)
             print(result.line(f"{kind}, {rate}/s", nodes), flush=True)
             pair.append(result)
         runs.append((pair[0], pair[1]))

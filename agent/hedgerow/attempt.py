@@ -289,7 +289,7 @@ class Attempt:
                 process = place.tasks.spawn(local, variables, output.write_ends)
         finally:
             output.close_write_ends()
-        place.pump.add(output, whole_lines=options.nproc > 1 and place.tasks is None)
+        place.pump.add(output, whole_lines=options.prints_with_others)
         recorder = RankRecorder(number, variables)
         place.recorders.follow(recorder)
         return Rank(number, local, files, output, process, options.heartbeat_source, recorder)

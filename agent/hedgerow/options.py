@@ -38,6 +38,7 @@ class Options:
     """What one launcher was told. A time of 0 for ``fence_seconds`` means: never fence by time.
 
     step: the step of Slurm that says which worker this is, None elsewhere; slurm_launch: which part of it, then.
+    own_place: ranks that srun has started find their place, and each other, without RANK, MASTER_ADDR and the like.
     """
 
     command: Tuple[str, ...]
@@ -65,12 +66,18 @@ class Options:
     gpus: str = GPUS_PER_WORKER
     mpi: str = ""
     slurm_launch: str = ""
+    own_place: bool = False
     step: Optional[slurm_step.Step] = None
 
     @property
     def per_task(self) -> bool:
         """Whether srun has started each rank here, beside a launcher of its own."""
         return self.step is not None and self.slurm_launch == slurm_launch.PER_TASK
+
+    @property
+    def prints_with_others(self) -> bool:
+        """Whether what a rank here prints comes out beside what other ranks print, as srun brings it together."""
+        return self.nproc > 1 or (self.step is not None and self.workers > 1)
 
     @property
     def starts_once(self) -> bool:

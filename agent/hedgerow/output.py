@@ -114,7 +114,7 @@ class RankOutput:
 class OutputPump(threading.Thread):
     """Reads every rank's pipes and writes to our own standard output and error, or to those of the rank's own task.
 
-    With several ranks only whole lines are written, so that lines never mix. A slow reader of our output slows the
+    Beside other ranks only whole lines are written, so that lines never mix. A slow reader of our output slows the
     ranks that print, as it would without us, and nothing else.
     """
 

@@ -37,8 +37,12 @@ def rank_environment(
 ) -> Dict[str, str]:
     """Variables of rank ``local_rank``. files: HEARTBEAT and STACKS -> path. archive: this package as a zip file."""
     variables = _common(options, start, archive, inherited)
+    if options.own_place and options.per_task:
+        variables.update(files)
+        return variables
     variables.update(
         {
+            **_master(start),
             "RANK": str(options.worker * options.nproc + local_rank),
             "LOCAL_RANK": str(local_rank),
             "LOCAL_WORLD_SIZE": str(options.nproc),
@@ -71,10 +75,15 @@ def command_environment(
             # Whoever restarts a rank alone restarts it beside ranks that still wait for the one before.
             launch_arguments.MAX_RESTARTS: "0",
             "NODE_RANK": str(options.worker),
+            **_master(start),
             environment.RANKS: folder,
         }
     )
     return variables
+
+
+def _master(start: Command) -> Dict[str, str]:
+    return {"MASTER_ADDR": start.master_address, "MASTER_PORT": str(start.master_port)}
 
 
 def _common(options: Options, start: Command, archive: str, inherited: Mapping[str, str]) -> Dict[str, str]:
@@ -84,8 +93,6 @@ def _common(options: Options, start: Command, archive: str, inherited: Mapping[s
     variables.setdefault("PYTHONUNBUFFERED", "1")
     variables.update(
         {
-            "MASTER_ADDR": start.master_address,
-            "MASTER_PORT": str(start.master_port),
             environment.ATTEMPT: str(start.attempt),
             environment.HEARTBEAT_SOURCE: options.heartbeat_source,
             environment.STACKS_SIGNAL: str(STACKS_SIGNAL),

@@ -73,12 +73,12 @@ class RankTree:
         for local in range(options.nproc):
             rank = self._expect(local, variables)
             recorders.follow(rank.recorder)
-            pump.add(rank.output, whole_lines=options.nproc > 1)
+            pump.add(rank.output, whole_lines=options.prints_with_others)
             self.ranks.append(rank)
         if options.workers * options.nproc == 1:
             # Launchers start a lone rank without saying which one it is.
             variables.update(self.ranks[0].files.variables())
-        pump.add(self.output, whole_lines=options.nproc > 1)
+        pump.add(self.output, whole_lines=options.prints_with_others)
         self._recorders = recorders
         self._exits.start()
         try:

@@ -20,7 +20,7 @@ from hedgerow_agent.kernel_log.events import Events
 from hedgerow_agent.kernel_log.sources import source as kernel_log
 from hedgerow_agent.log import say
 from hedgerow_agent.options import Options, parse
-from hedgerow_agent.reporter import Reporter
+from hedgerow_agent.reporter import Address, Reporter
 from hedgerow_agent.server import Server
 
 RELEASE_SECONDS = 120.0
@@ -115,13 +115,16 @@ class Loop:
         with self._lock:
             # The first report already knows what there is.
             self._agent.tick(ONCE_SECONDS)
-        if options.report_url:
+        if options.report_url or options.address_file:
+            address = Address(options.report_url, options.address_file)
             self._reporter = Reporter(
-                options.report_url, options.token_file, options.ca_file, options.report_seconds, self._report
+                address, options.token_file, options.ca_file, options.report_seconds, self._report
             )
             self._reporter.start()
         elif not options.metrics_address:
-            raise ValueError("nobody would hear: give --report-url or --metrics-address, or --once for one look")
+            raise ValueError(
+                "nobody would hear: give --report-url, --address-file or --metrics-address, or --once for one look"
+            )
         due = time.monotonic()
         while not self._ended.wait(max(0.0, due - time.monotonic())):
             due = max(due + options.sample_seconds, time.monotonic())

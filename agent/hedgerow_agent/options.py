@@ -20,6 +20,7 @@ class Options:
     devices: str = "nvml"
     kernel_log: str = "auto"
     report_url: str = ""
+    address_file: str = ""
     token_file: str = ""
     ca_file: str = ""
     metrics_address: str = ""
@@ -43,8 +44,8 @@ def parse(words: Sequence[str]) -> Options:
     add = parser.add_argument
     add(
         "--node",
-        default=given("node", os.environ.get("HEDGEROW_NODE", "") or socket.gethostname()),
-        help="name of this node, as the cluster calls it (default: the host's)",
+        default=given("node", _own_name()),
+        help="name of this node, as the cluster calls it (default: Slurm's in a prolog, else the host's short one)",
     )
     add("--devices", default=given("devices", "nvml"), help="nvml, or fake:FILE.yaml (default: nvml)")
     add(
@@ -53,6 +54,11 @@ def parse(words: Sequence[str]) -> Options:
         help="where Xids are read: auto, kmsg, journal, file:PATH or none (default: auto, which is /dev/kmsg)",
     )
     add("--report-url", default=given("report_url", ""), help="address of the operator, http://HOST:PORT")
+    add(
+        "--address-file",
+        default=given("address_file", ""),
+        help="file with that address, read each time: STATE/address of hedgerow local",
+    )
     add("--token-file", default=given("token_file", ""), help="file with the token to show there, read each time")
     add("--ca-file", default=given("ca_file", ""), help="certificates to believe the operator's by")
     add(
@@ -88,7 +94,14 @@ def parse(words: Sequence[str]) -> Options:
     found["host_root"] = found["host_root"].rstrip("/")
     if not (found["devices"] == "nvml" or found["devices"].startswith("fake:")):
         parser.error(f"--devices is {found['devices']!r}; expected nvml or fake:FILE.yaml")
+    if found["report_url"] and found["address_file"]:
+        parser.error("--report-url and --address-file both say where the operator is; leave one out")
     return Options(**found)
+
+
+def _own_name() -> str:
+    given = os.environ.get("HEDGEROW_NODE", "") or os.environ.get("SLURMD_NODENAME", "")
+    return given or socket.gethostname().partition(".")[0]
 
 
 def _from_environment(name: str, default: str) -> str:

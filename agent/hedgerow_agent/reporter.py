@@ -17,14 +17,29 @@ _SHORTEST, _LONGEST = 0.5, 600.0
 _BACKOFF = (1.0, 30.0)
 
 
+class Address:
+    """Where the operator is: a URL, or a file that holds it."""
+
+    def __init__(self, url: str, file: str = "") -> None:
+        self._url = url
+        self._file = file
+
+    def url(self) -> str:
+        """It, read anew: a controller that was started again listens elsewhere. Raises OSError."""
+        return _first_line(self._file) if self._file else self._url
+
+    def __str__(self) -> str:
+        return self._file or self._url
+
+
 class Reporter(threading.Thread):
     """Reports for as long as the process lives. build: makes the newest report, on this thread."""
 
     def __init__(
-        self, url: str, token_file: str, ca_file: str, interval: float, build: Callable[[], AgentReport]
+        self, address: Address, token_file: str, ca_file: str, interval: float, build: Callable[[], AgentReport]
     ) -> None:
         super().__init__(name="reporter", daemon=True)
-        self._url = url
+        self._address = address
         self._token_file = token_file
         self._ca_file = ca_file
         self._interval = interval
@@ -73,7 +88,7 @@ class Reporter(threading.Thread):
         self._sent = boottime()
         try:
             body = encode_report(self._build())
-            exchange = Exchange(self._url, self._ca_file, kept=self._kept)
+            exchange = Exchange(self._address.url(), self._ca_file, kept=self._kept)
             data = exchange.request("POST", AGENT_REPORTS_PATH, body, self._token(), ANSWER_SECONDS)
             self._interval = min(_LONGEST, max(_SHORTEST, decode_answer(data).interval_seconds))
         except Exception as error:  # noqa: BLE001 (whatever an answer holds, the next report must go out)
@@ -93,11 +108,13 @@ class Reporter(threading.Thread):
         trouble = "the operator refuses reports" if refused else "no report reaches the operator"
         if trouble != self._trouble:
             self._trouble = trouble
-            say(f"{trouble} at {self._url}: {error or type(error).__name__}; it is tried again")
+            say(f"{trouble} at {self._address}: {error or type(error).__name__}; it is tried again")
 
     def _token(self) -> str:
         """Read anew at each use: projected tokens rotate."""
-        if not self._token_file:
-            return ""
-        with open(self._token_file) as file:
-            return file.readline().strip()
+        return _first_line(self._token_file) if self._token_file else ""
+
+
+def _first_line(path: str) -> str:
+    with open(path) as file:
+        return file.readline().strip()

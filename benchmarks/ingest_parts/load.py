@@ -22,20 +22,14 @@ from hedgerow.wire_agent import AGENT_REPORTS_PATH
 from ingest_parts.bodies import FIRST, agent_body, agent_token, launcher_body, launcher_token, request
 
 SPACING_SECONDS = 0.2  # hedgerow.reporter.SPACING_SECONDS
-_AGAIN_SECONDS = 0.02
 QUIET_SECONDS = 1.5  # at the end of a storm, so that what was sent last can be heard
 _INTERVAL = b'"interval_seconds":'
 _SOURCES = 32  # addresses on loopback to connect from: each has ports of its own
 
 
 def hold_of(period: float) -> float:
-    """How long the answer is held of one that reports every ``period`` seconds by its own clock."""
+    """How long the answer is held of one that reports every ``period`` seconds by its own clock, whatever it hears."""
     return 0.96 * period - 0.02
-
-
-def period_of(hold: float) -> float:
-    """The reverse."""
-    return (hold + 0.02) / 0.96
 
 
 class Sender:
@@ -112,6 +106,8 @@ class Load:
                 senders.append(Sender(node, 0, late * plan["ramp"], shared[order % len(shared)], held=False))
         for sender in senders:
             sender.period = self.period
+            if sender.held and plan["obey"]:
+                sender.link.sender = sender  # reports again as soon as it is answered, as ours do in calm
         return senders
 
     def run(self, seconds: float) -> None:
@@ -123,14 +119,11 @@ class Load:
         heapq.heapify(self.senders)
         while (now := time.monotonic()) < end:
             while self.senders[0].due <= now:
-                sender = self.senders[0]
-                if sender.held and self.plan["obey"] and sender.link.waiting:
-                    # A launcher in calm waits for its answer; the server holds this one longer than the one before.
-                    sender.due = now + _AGAIN_SECONDS
-                else:
-                    self._send(sender)
+                sender = heapq.heappop(self.senders)
+                self._send(sender)
+                if sender.link.sender is None:
                     sender.due += sender.period
-                heapq.heapreplace(self.senders, sender)
+                    heapq.heappush(self.senders, sender)
             self._hear(max(0.0, min(self.senders[0].due, end) - time.monotonic()))
 
     def _send(self, sender: Sender) -> None:
@@ -216,11 +209,15 @@ class Load:
                     self.commands.setdefault(command["reason"], now - float(command["reason"][6:]))
         elif due >= self.warm and not sender.held:
             self.latencies.append(now - due)
-        elif due >= self.warm and asked == sender.asked and asked <= self.plan["hold"] * 3 and now - due > 0.5 * asked:
+        elif due >= self.warm and self.plan["obey"] and asked == sender.asked and now - due > 0.5 * asked:
             self.latencies.append(max(0.0, now - due - asked))
+        elif due >= self.warm and not self.plan["obey"]:
+            # An answer that brings news is not held.
+            hold = self.plan["hold"] if now - due > 0.5 * self.plan["hold"] else 0.0
+            self.latencies.append(max(0.0, now - due - hold))
         sender.asked = asked
         if self.plan["obey"] and asked:
-            sender.period = period_of(asked) if sender.held else asked
+            sender.period = asked
 
     def _count(self, status: str) -> None:
         self.statuses[status] = self.statuses.get(status, 0) + 1
@@ -231,7 +228,7 @@ class Load:
         From then on a launcher reports again as soon as it is answered, but not within SPACING_SECONDS.
         """
         began = time.monotonic()
-        self.senders, senders = [], self.senders
+        self.senders, senders = [], self.everybody
         for sender in senders:
             body = launcher_body if sender.held else agent_body
             sender.parts = body(sender.node, *((sender.workers,) if sender.held else ()), still=True)

@@ -19,7 +19,6 @@ from aiohttp import web
 from hedgerow.wire import COMMAND_DUMP, REPORTS_PATH, Command
 from hedgerow.wire_agent import AGENT_REPORTS_PATH
 from hedgerow_operator.adapters.kube.token_review import AgentReviews, Reviews, TokenReviews
-from hedgerow_operator.core.plan import Orders
 from hedgerow_operator.reconcile.agents import AgentHub
 from hedgerow_operator.reconcile.engine import Reconciler, connect
 from hedgerow_operator.reconcile.pressure import Pressure
@@ -46,7 +45,7 @@ class Real:
 
     def __init__(self, nodes: int, interval: float) -> None:
         self.nodes, self.commands = nodes, 0
-        self._commanded: tuple[str, Orders] | None = None
+        self._commanded: list[tuple[float, str]] = []
         self.jobs = StoredJobs(jobs_of(nodes))
         self.metrics, self.pressure = Metrics(), Pressure()
         self.hub = ReportHub(time.monotonic, longest_interval=interval, pressure=self.pressure)
@@ -68,17 +67,19 @@ class Real:
         return make_runner(self.app)
 
     def command(self) -> None:
-        """Give a command to the next launcher, and end the one before; when it was given stands in it."""
-        names = sorted(self.hub._jobs)
-        if self._commanded is not None:
-            self.hub.publish(*self._commanded)
+        """Give a command to the next launcher, and take back those of a second ago; when it was given stands in it."""
+        now, names = time.monotonic(), sorted(self.hub._jobs)
+        while self._commanded and self._commanded[0][0] < now - 1.0:
+            self._order(self._commanded.pop(0)[1], {})
         uid = names[self.commands % len(names)]
-        orders = self.hub._jobs[uid].orders
-        worker = self.commands * 7 % min(WORKERS, self.nodes - int(uid.rpartition("-")[2]) * WORKERS)
-        command = Command(kind=COMMAND_DUMP, attempt=1, reason=f"given {time.monotonic()}")
-        self.hub.publish(uid, msgspec.structs.replace(orders, commands={worker: (command,)}))
-        self._commanded = (uid, orders)
+        workers = min(WORKERS, self.nodes - int(uid.rpartition("-")[2]) * WORKERS)
+        command = Command(kind=COMMAND_DUMP, attempt=1, reason=f"given {now}")
+        self._order(uid, {self.commands * 7 % workers: (command,)})
+        self._commanded.append((now, uid))
         self.commands += 1
+
+    def _order(self, uid: str, commands: dict[int, tuple[Command, ...]]) -> None:
+        self.hub.publish(uid, msgspec.structs.replace(self.hub._jobs[uid].orders, commands=commands))
 
     async def give_commands(self) -> None:
         """Ten a second, as long as it runs."""

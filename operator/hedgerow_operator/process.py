@@ -25,6 +25,8 @@ from hedgerow_operator.adapters.kube.node_taints import KubeNodeTaints
 from hedgerow_operator.adapters.kube.nodes import Nodes
 from hedgerow_operator.adapters.kube.runtime import KubeRuntime
 from hedgerow_operator.adapters.kube.token_review import AgentReviews, Reviews, TokenReviews
+from hedgerow_operator.adapters.slurm.report_tokens import ByPlace
+from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.endpoint_side import EndpointSide
 from hedgerow_operator.handlers.login import make_login
 from hedgerow_operator.handlers.residents import Residents
@@ -33,12 +35,13 @@ from hedgerow_operator.leading import Leading
 from hedgerow_operator.reconcile.agents import AgentHub
 from hedgerow_operator.reconcile.engine import Reconciler, connect
 from hedgerow_operator.reconcile.nodes import NodeReconciler
-from hedgerow_operator.reconcile.ports import JobKey, Unreachable
+from hedgerow_operator.reconcile.ports import JobKey, Runtime, Unreachable
 from hedgerow_operator.reconcile.pressure import Pressure
 from hedgerow_operator.reconcile.queue import WorkQueue
 from hedgerow_operator.reconcile.reports import ReportHub
 from hedgerow_operator.reconcile.taints import Tainting
 from hedgerow_operator.server.app import make_app, make_runner
+from hedgerow_operator.server.auth import Authenticator, LauncherClaim
 from hedgerow_operator.server.health import Health
 from hedgerow_operator.server.intake import Agents
 from hedgerow_operator.server.listening import BACKLOG, listen, prepare
@@ -109,24 +112,38 @@ class Operator:
             if rules
             else None
         )
+        watching, namespaces = self.health.watching, settings.namespaces
+        self.slurm = (
+            SlurmSide(guarded, self.lease, namespaces, watching, self.jobs, self._look_at, self.gpu_nodes.quarantines)
+            if settings.slurm
+            else None
+        )
+        on_slurm = self.slurm.jobs_runtime if self.slurm else elsewhere
+
+        def runtime_for(job: TrainingJob) -> Runtime:
+            if job.spec.kubernetes:
+                return runtime
+            return on_slurm if job.spec.slurm and job.spec.slurm.cluster_ref else elsewhere
+
         engine = Reconciler(
             jobs=self.jobs,
-            runtime_for=lambda job: runtime if job.spec.kubernetes else elsewhere,
+            runtime_for=runtime_for,
             hub=self.hub,
             leadership=self.lease,
             clock=time.time,
             metrics=self.metrics,
             machines=self.gpu_nodes,
             signals=self.nodes.signals,
+            farewell=self.slurm.farewell if self.slurm else None,
         )
         self.metrics.communication = engine.communication
         self.queue = WorkQueue(self.health.watching(engine.reconcile), on_error=_report_fault)
         connect(self.hub, engine, self.queue)
         self.residents = Residents()
-        watching, namespaces = self.health.watching, settings.namespaces
-        self.slurm = SlurmSide(guarded, self.lease, namespaces, watching) if settings.slurm else None
         self.endpoints = (
-            EndpointSide(guarded, self.lease, namespaces, settings.gateway_url) if settings.gateway_account else None
+            EndpointSide(guarded, self.lease, settings.namespaces, settings.gateway_url)
+            if settings.gateway_account
+            else None
         )
         self.node_queue = WorkQueue(self.health.watching(self.gpu_nodes.reconcile), on_error=_report_node_fault)
         self.agents.on_news = lambda node: self.node_queue.add(JobKey("", node))
@@ -137,7 +154,10 @@ class Operator:
         prepare()
         reviews, account = Reviews(self.free, time.monotonic), self.settings.agent_account
         agents = Agents(self.agents, AgentReviews(reviews, account)) if account else None
-        app = make_app(self.hub, TokenReviews(reviews), self.leading, self.metrics, self.health, agents)
+        launchers: Authenticator[LauncherClaim] = TokenReviews(reviews)
+        if self.slurm:
+            launchers = ByPlace(self.slurm.tokens, launchers)
+        app = make_app(self.hub, launchers, self.leading, self.metrics, self.health, agents)
         if self.endpoints:
             self.endpoints.serve(app, reviews, self.settings.gateway_account)
         runner = make_runner(app)
@@ -242,6 +262,9 @@ class Operator:
                 log.warning("GPUNodes cannot be listed", error=str(error))
             if attempt + 1 < NODE_READS:
                 await asyncio.sleep(RETRY_SECONDS)
+
+    def _look_at(self, key: JobKey) -> None:
+        self.queue.add(key)
 
     def _look_at_jobs_on(self, node: str) -> None:
         for key in self.residents.on(node):

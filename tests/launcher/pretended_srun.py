@@ -41,6 +41,8 @@ def variables(node: int, local: int, nodes: int, per_node: int) -> dict[str, str
         "SLURM_PROCID": str(node * per_node + local),
         "SLURM_GTIDS": ",".join(str(node * per_node + other) for other in range(per_node)),
         "SLURMD_NODENAME": f"n{node + 1}",
+        "SLURM_SRUN_COMM_HOST": "127.0.0.1",
+        "SLURM_SRUN_COMM_PORT": str(os.getpid()),
     }
 
 

@@ -31,7 +31,8 @@ def leave(number, _frame):
 signal.signal(signal.SIGUSR1, leave)
 signal.signal(signal.SIGTERM, leave)
 print("up", flush=True)
-time.sleep(60)
+for _ in range(600):  # a signal that comes just before one long sleep would be heard after it
+    time.sleep(0.1)
 """
 
 
@@ -83,7 +84,9 @@ def site(tmp_path: Path, archive: Path) -> Site:
 
 def test_the_launcher_is_put_before_the_program(site: Site) -> None:
     words = site.called_with("srun -N2 --mpi=pmi2 python train.py -n 3 'a b'")
-    assert words == ["--unbuffered", "-N2", "--mpi=pmi2", *site.launcher(), "python", "train.py", "-n", "3", "a b"]
+    *launcher, end = site.launcher()
+    program = ["python", "train.py", "-n", "3", "a b"]
+    assert words == ["--unbuffered", "-N2", "--mpi=pmi2", *launcher, "--mpi", "pmi2", end, *program]
 
 
 CONDA = """

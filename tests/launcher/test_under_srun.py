@@ -33,6 +33,13 @@ print("up", flush=True)
 while True:
     time.sleep(60)
 """
+PIECES = """
+import os, time
+for _ in range(30):
+    for piece in ("a", "b", "c", chr(10)):
+        os.write(1, piece.encode())
+        time.sleep(0.002)
+"""
 TIDY = """
 import signal, sys, time
 def leave(*_):
@@ -55,6 +62,7 @@ NOT_COMPARED = (
     "PMI_FD",
     "TORCH_",
     "NCCL_",
+    "SLURM_SRUN_COMM_PORT",
     "_",
 )
 
@@ -144,6 +152,24 @@ def test_a_rank_has_all_that_srun_gives_to_its_task_and_its_place_besides(srun: 
         place = [variables[name] for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK")]
         assert place == [str(number), str(number % 2), "4", "2", str(number // 2)]
         assert variables["MASTER_ADDR"] == "10.0.0.7"
+
+
+OF_GANGS = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_PORT")
+
+
+def test_a_script_that_nobody_has_declared_finds_its_own_place(srun: Srun, operator: OperatorDouble) -> None:
+    all_started(operator, 1)
+    ranks = shown(srun(1, 2, ("--slurm-launch", "auto"), *python(SHOW), MASTER_ADDR="mine"), 2)
+    for number, (variables, _pmi, _stdin) in ranks.items():
+        assert (variables["SLURM_PROCID"], variables["MASTER_ADDR"]) == (str(number), "mine")
+        assert not set(OF_GANGS) & set(variables)
+
+
+def test_ranks_that_are_declared_are_told_their_place(srun: Srun, operator: OperatorDouble) -> None:
+    all_started(operator, 1)
+    ranks = shown(srun(1, 2, ("--slurm-launch", "auto"), *python(SHOW), HEDGEROW_NPROC="2"), 2)
+    assert [ranks[number][0]["RANK"] for number in (0, 1)] == ["0", "1"]
+    assert set(OF_GANGS) <= set(ranks[0][0])
 
 
 @pytest.mark.parametrize(
@@ -308,3 +334,10 @@ def test_what_cannot_be_watched_runs_as_it_would_without_us(srun: Srun) -> None:
 def parent(pid: int | None) -> int:
     stat = Path(f"/proc/{pid}/stat").read_text()
     return int(stat[stat.rindex(")") + 2 :].split()[1])
+
+
+def test_lines_of_ranks_never_mix(srun: Srun, operator: OperatorDouble) -> None:
+    all_started(operator, 1)
+    step = srun(1, 2, PER_TASK, *python(PIECES))
+    operator.wait_for(lambda r: r.stage == wire.STAGE_STOPPED)
+    wait_until(lambda: sorted(step.out.splitlines()) == ["0: abc"] * 30 + ["1: abc"] * 30)

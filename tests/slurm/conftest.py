@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.slurm.sbatch_parts.played import play
+from tests.slurm.sbatch_parts.submitting import Case
 from tests.slurm.testbed.errors import TestbedError
 from tests.slurm.testbed.testbed import Testbed
 
@@ -24,6 +26,15 @@ def slurm() -> Iterator[Testbed]:
         pytest.fail(started, pytrace=False)
     yield started
     started.close()
+
+
+@pytest.fixture(scope="session")
+def sbatch_cases(slurm: Testbed, request: pytest.FixtureRequest) -> dict[str, Case]:
+    """The scripts that hedgerow sbatch submits, as far as the tests of this run want them, when all have ended."""
+    files = {item.path.name for item in request.session.items}
+    played = play(slurm, "test_sbatch_scripts.py" in files, "test_sbatch_ends.py" in files)
+    slurm.heal()
+    return played
 
 
 @pytest.fixture

@@ -1,12 +1,16 @@
 """Every kind of driver that the contract holds for, each by its name, and what it cannot do."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 from hedgerow_operator.adapters.slurm.cli.driver import CliDriver
 from hedgerow_operator.adapters.slurm.driver import Driver
+from hedgerow_operator.adapters.slurm.rest.connection import Connection
+from hedgerow_operator.adapters.slurm.rest.driver import RESTDriver
+from hedgerow_operator.adapters.slurm.rest.token import KeptToken
 from hedgerow_operator.core.slurm.seen import Submission
-from tests.slurm.drivers import by_pyslurm, by_rest
+from tests.slurm.drivers import by_pyslurm
 from tests.slurm.testbed.testbed import Testbed
 
 # A Slurm that was built without JSON.
@@ -31,10 +35,20 @@ def by_cli_text(testbed: Testbed, folder: Path) -> Driver:
     return CliDriver({**testbed.environment, "PATH": f"{programs}:{testbed.environment['PATH']}"})
 
 
+def by_rest_with_one_token(testbed: Testbed, folder: Path) -> Driver:
+    """By slurmrestd with a token that is made now: none can be made while the controller is away."""
+    token = testbed.token()
+
+    async def source() -> str:
+        return token
+
+    return RESTDriver(Connection(testbed.rest_url, "root", KeptToken(source, time.time)), "root")
+
+
 KINDS: dict[str, Callable[[Testbed, Path], Driver]] = {
     "CLI": by_cli,
     "CLI without JSON": by_cli_text,
-    "REST": lambda testbed, folder: by_rest(testbed),
+    "REST": by_rest_with_one_token,
     "PySlurm 22.5": lambda testbed, folder: by_pyslurm(testbed, "line_22_5", folder),
     "PySlurm 25.11": lambda testbed, folder: by_pyslurm(testbed, "line_25_11", folder),
 }

@@ -36,6 +36,4 @@ def by_pyslurm(testbed: Testbed, line: str, folder: Path, user: str = "root") ->
         (folder / "bin/scontrol").write_text(SAYS_25_11)
         (folder / "bin/scontrol").chmod(0o755)
         path = f"{folder / 'bin'}:{path}"
-    return PySlurmDriver(
-        PySlurmProcess({**testbed.environment, "PATH": path, "PYTHONPATH": f"{folder}:{ROOT}"}), user
-    )
+    return PySlurmDriver(PySlurmProcess({**testbed.environment, "PATH": path, "PYTHONPATH": f"{folder}:{ROOT}"}), user)

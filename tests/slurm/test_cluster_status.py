@@ -51,7 +51,7 @@ def said(status: SlurmClusterStatus) -> tuple[str, str, str]:
 
 async def test_by_slurmrestd_it_is_ready_with_its_version_and_nodes(slurm: Testbed) -> None:
     status = await asked(by_network(slurm, "root"), slurm.token("root"))
-    assert said(status)[:2] == ("True", reasons.CLUSTER_ANSWERS), said(status)
+    assert said(status)[:2] == ("True", reasons.ANSWERS), said(status)
     assert (status.version, status.nodes) == ("22.05.8", "4/4")
 
 
@@ -59,7 +59,7 @@ async def test_by_its_commands_too(slurm: Testbed, monkeypatch: pytest.MonkeyPat
     for name, value in slurm.environment.items():
         monkeypatch.setenv(name, value)
     status = await asked(cluster(driver="CLI", user=own_user()), "")
-    assert said(status)[:2] == ("True", reasons.CLUSTER_ANSWERS), said(status)
+    assert said(status)[:2] == ("True", reasons.ANSWERS), said(status)
     assert (status.version, status.nodes) == ("22.05.8", "4/4")
 
 
@@ -91,4 +91,4 @@ async def test_a_controller_that_is_away_is_unreachable(fresh_slurm: Testbed) ->
     token = fresh_slurm.token("root")
     fresh_slurm.kill("slurmctld")
     status = await asked(by_network(fresh_slurm, "root"), token)
-    assert said(status)[:2] == ("Unknown", reasons.CLUSTER_UNREACHABLE)
+    assert said(status)[:2] == ("Unknown", reasons.UNREACHABLE)

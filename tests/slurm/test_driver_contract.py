@@ -143,7 +143,11 @@ async def test_a_task_of_an_array_and_a_component_have_the_ids_that_users_know(
     array = fresh_slurm.run("sbatch --parsable --array=1-2 --output=/dev/null --wrap='sleep 1000'")
     parts = fresh_slurm.run("sbatch --parsable -N1 --output=/dev/null : -N1 --wrap='sleep 1000'")
     for number in (f"{array}_1", f"{array}_2", f"{parts}+0", f"{parts}+1"):
-        await seen(driver, number, runs)
+        job = await seen(driver, number, runs)
+        assert await driver.job(number) == job
+    await driver.cancel(f"{array}_1")
+    await seen(driver, f"{array}_1", lambda job: job.state == "CANCELLED")
+    assert runs(await seen(driver, f"{array}_2", lambda job: True))
 
 
 async def test_nodes_are_told_with_their_gpus_and_what_runs_on_them(driver: Driver, fresh_slurm: Testbed) -> None:

@@ -52,6 +52,8 @@ def place_in(
         )
     return {
         "slurm_launch": launch,
+        # Nobody has declared the ranks: the script is one that finds its way with what srun alone gives it.
+        "own_place": given["slurm_launch"] == AUTO and not given["nproc"],
         "nproc": nproc,
         "worker": step.node_index,
         "workers": given["workers"] or step.nodes,

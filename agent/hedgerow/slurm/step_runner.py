@@ -6,6 +6,7 @@ the supervisor of the batch job over a unix socket (one JSON object a line). Wit
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import select
@@ -140,21 +141,32 @@ class StepRunner:
                 self._alone = True
 
 
+def socket_name(job_id: str) -> str:
+    """Of the supervisor's socket in its folder."""
+    return "steps-%s" % job_id
+
+
 def run_step(arguments: List[str], srun: str) -> int:
     """Run srun with these arguments of the user's as the supervisor says; the exit code."""
+    path = os.environ[srun_shim.STEPS]
+    if os.path.basename(path) != socket_name(os.environ.get("SLURM_JOB_ID", "")):
+        # Left over from the batch job that has submitted this one.
+        os.execv(srun, [srun] + arguments)  # noqa: S606 (the user's own command)
     desk = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        desk.connect(os.environ[srun_shim.STEPS])
+        desk.connect(path)
     except OSError as error:
         say("the supervisor of this job cannot be asked (%s); the step runs unwatched" % (error.strerror or error))
         os.execv(srun, [srun] + arguments)  # noqa: S606 (the user's own command)
-    return StepRunner(desk, srun, arguments, _with_launcher).run(srun_line.program_of(arguments))
+    more = srun_shim.learn(arguments, srun, dict(os.environ))
+    runner = StepRunner(desk, srun, arguments, functools.partial(_with_launcher, more))
+    return runner.run(srun_line.program_of(arguments, more))
 
 
-def _with_launcher(arguments: List[str], variables: Dict[str, str]) -> Optional[List[str]]:
+def _with_launcher(more: Dict[str, int], arguments: List[str], variables: Dict[str, str]) -> Optional[List[str]]:
     archive = pack.archive_of_this_package()
     if archive is None:
         return None
     launcher = srun_line.launcher_words(sys.executable, archive)
-    found = srun_line.with_launcher(arguments, launcher, variables, srun_shim.mounts(archive, variables))
+    found = srun_line.with_launcher(arguments, launcher, variables, srun_shim.mounts(archive, variables), more)
     return None if found == arguments else found

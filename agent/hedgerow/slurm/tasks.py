@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import queue
 import signal
@@ -22,6 +23,7 @@ _ANSWER_SECONDS = 10.0
 _LOOK_SECONDS = 0.05
 # Whom we wait for is told after so long.
 _TELL_SECONDS = 5.0
+_ADDRESS_SECONDS = 5.0
 _OWN = 0
 
 
@@ -50,10 +52,7 @@ class Tasks:
         self._started: Set[int] = set()
         self._come = threading.Condition()
         self._door: Optional[threading.Thread] = None
-        try:
-            self._server = listen(meeting_place(options))
-        except OSError:
-            raise UsageError("another launcher speaks for this node of step %s already" % _step(options)) from None
+        self._server = _listen(options)
 
     def begin(self, ended: Callable[[int, int], None]) -> None:
         """Let the others come. ended: takes (process, status of wait(2)) of a rank that another task has reaped; it is
@@ -217,5 +216,16 @@ class _Other:
             self._ended(self._rank, int(signal.SIGKILL))
 
 
-def _step(options: Options) -> str:
-    return options.step.name if options.step is not None else ""
+def _listen(options: Options) -> socket.socket:
+    """Whoever listened before may need a moment to be gone."""
+    end = time.monotonic() + _ADDRESS_SECONDS
+    while True:
+        try:
+            return listen(meeting_place(options))
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise UsageError("the tasks of this node cannot meet: %s" % (error.strerror or error)) from None
+            if time.monotonic() >= end:
+                step = options.step.name if options.step is not None else ""
+                raise UsageError("another launcher speaks for this node of step %s already" % step) from None
+        time.sleep(_LOOK_SECONDS)

@@ -36,6 +36,11 @@ ANNOTATION_LEARNED_DURATIONS = f"{GROUP}/learned-durations"
 ANNOTATION_LEARNED_PACE = f"{GROUP}/learned-pace"
 # Of an InferenceEndpoint: which gateway may spend what part of its budget, as JSON.
 ANNOTATION_BUDGET_LEASES = f"{GROUP}/budget-leases"
+# Of a job on a SlurmCluster: digests of its launchers' tokens, newest first; the batch job that we have cancelled.
+ANNOTATION_REPORT_TOKENS = f"{GROUP}/report-token-digests"
+ANNOTATION_CANCELLED_SLURM_JOB = f"{GROUP}/cancelled-slurm-job"
+# It is not deleted before its Slurm job has ended.
+FINALIZER_SLURM = f"{GROUP}/slurm"
 # Of a placement: the nodes that it was made to avoid, with commas between them.
 ANNOTATION_AVOIDED_NODES = f"{GROUP}/avoided-nodes"
 

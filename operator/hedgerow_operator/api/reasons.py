@@ -20,6 +20,7 @@ RESUMED = "Resumed"
 SUSPENDED = "Suspended"
 SUSPENDING = "Suspending"
 NOT_SUSPENDED = "NotSuspended"
+SUSPENDED_OUTSIDE = "SuspendedOutside"
 PREEMPTED = "Preempted"
 
 # Nothing can be said.
@@ -115,8 +116,8 @@ DEGRADED = "Degraded"
 NODE_SIGNAL = "NodeSignal"
 
 # Of a SlurmCluster.
-CLUSTER_ANSWERS = "Answers"
-CLUSTER_UNREACHABLE = "Unreachable"
+ANSWERS = "Answers"
+UNREACHABLE = "Unreachable"
 VERSION_NOT_SUPPORTED = "VersionNotSupported"
 TOKEN_MISSING = "TokenMissing"  # noqa: S105  (a reason)
 USER_REFUSED = "UserRefused"

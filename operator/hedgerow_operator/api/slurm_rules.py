@@ -126,9 +126,9 @@ SLURM_RULES = (
     ),
     Rule(
         at=_AT,
-        field="options.chdir",
+        field="options",
         cel="!has(self.options) || !('chdir' in self.options) || self.options['chdir'].startsWith('/')",
-        message="write an absolute path: the directory on the nodes that the script runs in",
+        message="chdir: write an absolute path: the directory on the nodes that the script runs in",
         holds=_directory_is_absolute,
     ),
     Rule(

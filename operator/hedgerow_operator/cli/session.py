@@ -21,6 +21,7 @@ from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.cli.outcome import NOT_ALL_SUCCEEDED, exit_code, is_at_rest, is_finished, output_to_read, verdict
 from hedgerow_operator.cli.own_address import own_address, url_host
 from hedgerow_operator.cli.phase import phase_of
+from hedgerow_operator.cli.session_agents import SessionAgents
 from hedgerow_operator.cli.session_runtimes import SessionRuntimes
 from hedgerow_operator.cli.views.base import View
 from hedgerow_operator.reconcile.engine import Reconciler
@@ -88,8 +89,16 @@ class Session:
         self._metrics = Metrics()
         self._health = Health(time.monotonic)
         self._leader = SoleLeader()
+        self._agents = SessionAgents(paths, self._runtimes.slurm_nodes, self._leader, view.note)
+        self._agents.nodes.on_quarantine = lambda node: self._look_at_all()
         self._engine = Reconciler(
-            self._jobs, self._runtimes.of, self._hub, self._leader, time.time, self._metrics
+            self._jobs,
+            self._runtimes.of,
+            self._hub,
+            self._leader,
+            time.time,
+            self._metrics,
+            machines=self._agents.nodes,
         )
         self._queue = WorkQueue(self._health.watching(self._engine.reconcile), on_error=self._failed)
         self._interrupted, self._interrupted_at = False, 0.0
@@ -141,16 +150,17 @@ class Session:
         """Queue and server, up for as long as the block lasts."""
         await self._runtimes.begin(self._jobs.all())
         self._look_at_all()
-        working = asyncio.create_task(self._queue.run())
+        parts = [self._queue.run(), *([self._agents.run()] if self._on_slurm() else [])]
+        working = [asyncio.create_task(part) for part in parts]
         await self._until_known()
         runner = await self._serve()
         self._health.synced = True
         try:
             yield
         finally:
-            working.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await working
+            for task in working:
+                task.cancel()
+            await asyncio.gather(*working, return_exceptions=True)
             self._paths.address.unlink(missing_ok=True)
             await runner.cleanup()
             await self._runtimes.close()
@@ -165,9 +175,10 @@ class Session:
 
     async def _serve(self) -> web.AppRunner:
         tokens = TokenFiles(self._paths, self._jobs.key_of_uid)
-        runner = make_runner(make_app(self._hub, tokens, self._leader, self._metrics, self._health))
+        agents = self._agents.heard if self._on_slurm() else None
+        runner = make_runner(make_app(self._hub, tokens, self._leader, self._metrics, self._health, agents))
         await runner.setup()
-        if any(job.spec.slurm is not None for job in self._jobs.all()):
+        if self._on_slurm():
             socket = listen("", 0)
             await web.SockSite(runner, socket).start()
             self._url = f"http://{url_host(self._report_host or own_address())}:{socket.getsockname()[1]}"
@@ -176,6 +187,9 @@ class Session:
             self._url = f"http://{LOOPBACK}:{runner.addresses[0][1]}"
         self._write_address()
         return runner
+
+    def _on_slurm(self) -> bool:
+        return any(job.spec.slurm is not None for job in self._jobs.all())
 
     def _write_session(self) -> None:
         jobs = [key_of(job) for job in self._jobs.all()]

@@ -36,6 +36,10 @@ class SessionRuntimes:
 
         return _Slurm(CliDriver(), self._paths, self._on_change)
 
+    async def slurm_nodes(self) -> Iterable[str]:
+        """The names of the nodes of this machine's Slurm. Raises Unreachable."""
+        return (await self._slurm.view.nodes()).nodes
+
     def check(self, job: TrainingJob) -> None:
         """Raises StateError for a job that cannot be run beside what is there."""
         self._local.check(job)

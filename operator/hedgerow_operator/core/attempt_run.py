@@ -37,6 +37,8 @@ def running(context: Context) -> Step:
     step = step.then(ledger=progress_seen(context.status.ledger, context.gang, context.now))
     if context.seen.placements is None:
         return step
+    if context.gang.placement is not None and context.gang.placement.paused:
+        return step  # its standstill says nothing of it
     trouble = find_trouble(context.gang, starting=True, running=not starting, deadlines=context.deadlines)
     if trouble and not trouble.settled:
         return step.then(look_again=EXIT_SETTLE_SECONDS / 4)

@@ -60,7 +60,7 @@ def last_chance(spec: TrainingJobSpec, status: TrainingJobStatus, counted: bool,
 def exclude(spec: TrainingJobSpec, status: TrainingJobStatus, trouble: Trouble, now: float) -> tuple[ExcludedNode, ...]:
     """The excluded nodes after this trouble: expired ones leave, a suspect one enters while there is room."""
     kept = unexpired(status.excluded_nodes, now)
-    again = trouble.counted and trouble.fault is None and status.no_progress >= NODE_SUSPECT_AFTER
+    again = trouble.counted and trouble.fault is None and _node_is_suspect(spec, status, trouble)
     suspect = trouble.exclude or again
     known = trouble.node in {entry.name for entry in kept}
     if not suspect or not trouble.node or known or len(kept) >= spec.recovery.exclude.max_nodes:
@@ -91,6 +91,15 @@ def backoff_seconds(spec: TrainingJobSpec, no_progress: int) -> float:
 def jitter(uid: str, attempt: int) -> float:
     """A number in [0, 1) that differs from job to job, so that gangs that failed together do not retry together."""
     return sum((index + 1) * ord(letter) for index, letter in enumerate(f"{uid}/{attempt}")) % 997 / 997
+
+
+def _node_is_suspect(spec: TrainingJobSpec, status: TrainingJobStatus, trouble: Trouble) -> bool:
+    if status.no_progress >= NODE_SUSPECT_AFTER:
+        return True
+    # With so few tries the job would be given up before the node is: there it is left after a second time in a row.
+    last = status.history[-1] if status.history else None
+    few = spec.recovery.no_progress_limit <= NODE_SUSPECT_AFTER + 1
+    return few and status.no_progress >= PLACE_SUSPECT_AFTER and last is not None and last.node == trouble.node
 
 
 def _give_up(

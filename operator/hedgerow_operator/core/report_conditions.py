@@ -13,7 +13,7 @@ from hedgerow_operator.core.incidents import planned, stall_trouble
 from hedgerow_operator.core.ladder import FAIL, SUSPEND, last_chance
 from hedgerow_operator.core.nodes import avoided
 from hedgerow_operator.core.resume import misfit
-from hedgerow_operator.core.seen import WORKER_RUNNING
+from hedgerow_operator.core.seen import WORKER_RUNNING, PlacementSeen
 from hedgerow_operator.core.step import (
     ENDED,
     GATHERING,
@@ -65,13 +65,16 @@ def failed(status: TrainingJobStatus) -> bool:
 def _running(context: Context, status: TrainingJobStatus) -> Said:
     gang, stage = context.gang, status.attempt_stage
     if context.seen.placements is None and stage not in (ENDED, SUSPENDED):
-        return UNKNOWN, reasons.NOT_MEASURED, BLIND
+        why = f": {context.seen.blind}" if context.seen.blind else ""
+        return UNKNOWN, reasons.NOT_MEASURED, f"{BLIND}{why}"
     if stage == RUNNING:
         return _running_attempt(gang, status)
     return _not_running(context, status)
 
 
 def _running_attempt(gang: Gang, status: TrainingJobStatus) -> Said:
+    if gang.placement is not None and gang.placement.paused:
+        return FALSE, reasons.SUSPENDED_OUTSIDE, gang.placement.paused
     if not gang.fresh:
         return UNKNOWN, reasons.REPORTS_LOST, "no launcher is heard; the ranks train on, nothing is done meanwhile"
     message = f"attempt {status.attempt}: {gang.sums.live} of {gang.expected} ranks run"
@@ -123,6 +126,12 @@ def _leftovers(gang: Gang) -> str:
     return f"waiting until {len(workers)} workers of the old placement are gone"
 
 
+def _why_it_waits(placement: PlacementSeen) -> str:
+    if placement.held:
+        return reasons.JOB_HELD
+    return reasons.NO_VALID_PLACEMENT if placement.hopeless else reasons.WAITING_FOR_WORKERS
+
+
 def _out(gang: Gang) -> str:
     """What tells that nothing can run on a node."""
     if gang.placement is not None and gang.placement.slurm is not None:
@@ -137,8 +146,7 @@ def _waiting(context: Context) -> Said:
         nodes = ", ".join([entry.name for entry in context.status.excluded_nodes] or sorted(context.seen.avoided))
         return FALSE, reasons.EXCLUSION_TOO_TIGHT, f"without {nodes} there is no room: {context.seen.too_tight}"
     if gang.placement is not None and gang.placement.waiting:
-        reason = reasons.JOB_HELD if gang.placement.held else reasons.WAITING_FOR_WORKERS
-        return FALSE, reason, gang.placement.waiting
+        return FALSE, _why_it_waits(gang.placement), gang.placement.waiting
     unread = _unreadable(gang)
     if unread:
         return FALSE, reasons.NOT_MEASURED, unread

@@ -57,7 +57,9 @@ class PlacementSeen(Struct, frozen=True, kw_only=True):
     ended: Succeeded or Failed when its owner object says that it is over, else "". report_url: where its launchers were
     told to report; empty where it is not known. avoided: nodes that it was made to avoid.
     cause: why it failed where the place tells, as a reason of ``api.reasons``; else "". waiting: why none of its
-    workers is placed, as a sentence; held: somebody holds it back. slurm: the batch job that it is.
+    workers is placed, as a sentence; held: somebody holds it back; hopeless: it waits
+    for what never comes by itself. paused: who has stopped its processes, as a
+    sentence; else "". was_paused: somebody has, at some time. slurm: the batch job that it is.
     """
 
     attempt: int
@@ -71,6 +73,9 @@ class PlacementSeen(Struct, frozen=True, kw_only=True):
     cause: str = ""
     waiting: str = ""
     held: bool = False
+    hopeless: bool = False
+    paused: str = ""
+    was_paused: bool = False
     slurm: SlurmJobStatus | None = None
 
 
@@ -97,7 +102,8 @@ class Seen(Struct, frozen=True, kw_only=True):
     sentence.
     signals: what others say against nodes, of any of them, as the end of a sentence.
     fences_by_time: False where the runtime can always see whether processes live (local).
-    too_tight: why no placement can be made without the nodes that are avoided, in the place's own words; else "".
+    blind: why it could not be looked. too_tight: why no placement can be made without the nodes that are avoided, in
+    the place's own words.
     """
 
     placements: tuple[PlacementSeen, ...] | None
@@ -111,6 +117,7 @@ class Seen(Struct, frozen=True, kw_only=True):
     quiet: Mapping[int, str] = {}
     signals: Mapping[str, str] = {}
     fences_by_time: bool = True
+    blind: str = ""
     too_tight: str = ""
 
     @property

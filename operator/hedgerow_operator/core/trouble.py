@@ -229,6 +229,8 @@ def _stopped_itself(gang: Gang) -> Trouble | None:
                 reason=reasons.RANKS_KILLED,
                 message=f"worker {worker} heard neither the operator nor its gang and stopped its ranks",
                 ranks=gang.ranks_of(worker), in_place=True,
+                # A launcher that was stopped for long cannot tell on waking whether its attempt is still current.
+                counted=gang.placement is None or not gang.placement.was_paused,
             )
         if report.stop_cause == STOP_SIGNAL:
             return Trouble(reason=reasons.WORKER_LOST, message=f"worker {worker} was told to terminate",

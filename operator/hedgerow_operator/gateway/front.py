@@ -37,10 +37,10 @@ class Front:
         counts = served.endpoint.counts
         try:
             response = await self._answer(served, request, path)
-        except RefusedError as error:
-            response = refusal(error, served.endpoint.settings.speaks).response()
-        except LostError as lost:
-            response = refusal(as_refused(lost), served.endpoint.settings.speaks, lost.attempts).response()
+        except (RefusedError, LostError) as error:
+            if request.writer.output_size:  # a second answer would be read as a part of the first
+                self._broken_off(request, counts, 502)
+            response = _refused(error, served.endpoint.settings.speaks)
         except BrokenOffError:
             self._broken_off(request, counts, 502)
         except (asyncio.CancelledError, ConnectionError):
@@ -60,6 +60,8 @@ class Front:
         endpoint = served.endpoint
         settings, counts = endpoint.settings, endpoint.counts
         client = client_of(request, settings.keys)
+        if len(request.raw_path) > _MOST_PATH:
+            raise RefusedError(414, f"the path and its query may have {_MOST_PATH} characters; send more in the body")
         if _climbs(path):
             raise RefusedError(400, "a path with .. leads out of the endpoint; write it without")
         if self._gateway.draining:
@@ -103,6 +105,12 @@ class Front:
         return refusal(RefusedError(404, told), Speaks.OPENAI)
 
 
+def _refused(error: RefusedError | LostError, speaks: Speaks) -> web.StreamResponse:
+    if isinstance(error, LostError):
+        return refusal(as_refused(error), speaks, error.attempts).response()
+    return refusal(error, speaks).response()
+
+
 def _climbs(path: str) -> bool:
     """Whether it would leave what a provider was declared to be."""
     route = unquote(path.partition("?")[0])
@@ -111,7 +119,7 @@ def _climbs(path: str) -> bool:
 
 def _place(raw_path: str) -> tuple[str, str, str]:
     """The namespace, the endpoint, and what comes below it with its query."""
-    route, mark, query = raw_path[:_MOST_PATH].partition("?")
+    route, mark, query = raw_path.partition("?")
     parts = route.split("/", 3)
     rest = parts[3] if len(parts) > 3 else ""
     return (

@@ -56,7 +56,8 @@ class Once:
         """It has been answered."""
         kept = self._kept.get(key)
         if kept is not None:
-            kept.reply = reply
+            kept.reply, kept.until = reply, self._clock() + KEPT_SECONDS
+            self._kept.move_to_end(key)
             self._bytes += len(reply.body)
             kept.done.set()
 

@@ -22,6 +22,8 @@ _STAYS = frozenset(
     }
 )  # fmt: skip
 _OURS = "x-hedgerow-"
+# What aiohttp decodes without more packages.
+_DECODED = frozenset({"", "identity", "gzip", "deflate"})
 DEADLINE, IDEMPOTENT, KEY = "X-Hedgerow-Deadline-Millis", "X-Hedgerow-Idempotent", "Idempotency-Key"
 
 
@@ -102,6 +104,9 @@ def _seconds(millis: str | None, most: float) -> float:
 
 async def _body(request: web.BaseRequest, most: int) -> tuple[bytes, AsyncIterator[bytes] | None]:
     content = request.content
+    encoding = request.headers.get("Content-Encoding", "identity").strip().lower()
+    if encoding not in _DECODED:
+        raise RefusedError(415, "Content-Encoding has to be gzip or deflate, or to be left out")
     if content.is_eof():
         return content.read_nowait() if content.total_bytes else b"", None
     if request.headers.get("Expect", "").lower() == "100-continue":
@@ -120,4 +125,7 @@ async def _body(request: web.BaseRequest, most: int) -> tuple[bytes, AsyncIterat
                 body += chunk
     except TimeoutError:
         raise RefusedError(408, "the body of the request came too slowly") from None
+    except web.RequestPayloadError:
+        told = "the body is cut off, or not encoded as Content-Encoding and Transfer-Encoding say"
+        raise RefusedError(400, told) from None
     return bytes(body), content.iter_any()

@@ -58,7 +58,9 @@ class Peers:
             self._session = aiohttp.ClientSession(
                 timeout=_TIMEOUT, auto_decompress=False, trust_env=False, cookie_jar=aiohttp.DummyCookieJar()
             )
-        headers = {name: value for name, value in request.headers.items() if name.lower() not in _LEAVES_OUT}
+        encoded = "Content-Encoding" in request.headers  # what comes here is decoded, and longer than it was
+        left_out = _LEAVES_OUT | {"content-encoding", "content-length"} if encoded else _LEAVES_OUT
+        headers = {name: value for name, value in request.headers.items() if name.lower() not in left_out}
         headers[FORWARDED] = self.own.owner()
         url = self.own.addresses[number].rstrip("/") + request.raw_path
         data = None if request.content.is_eof() and not request.content.total_bytes else request.content.iter_any()

@@ -101,6 +101,7 @@ class AgentHub:
         self._pressure = pressure or Pressure()
         self._heard: dict[str, _Kept] = {}
         self._swept = clock()
+        self._missed: set[str] = set()
         self.on_news: Callable[[str], None] = lambda node: None
 
     def follows(self, outline: Outline) -> bool:
@@ -119,11 +120,16 @@ class AgentHub:
         old = self._heard.get(outline.node)
         if old is None or old.outline.agent != outline.agent or old.outline.seq < outline.seq:
             self._heard[outline.node] = _Kept(outline, body, now)
-            if old is None or not old.outline.same(outline):
+            if old is None or outline.node in self._missed or not old.outline.same(outline):
+                self._missed.discard(outline.node)
                 self.on_news(outline.node)
         if now - self._swept >= _SWEEP_SECONDS:
             self._sweep(now)
         return AgentAnswer(interval_seconds=self._pressure.interval(AgentAnswer.interval_seconds))
+
+    def miss(self, node: str) -> None:
+        """The agent of this node counts as silent: its next report is news, whatever it says."""
+        self._missed.add(node)
 
     def newest(self, node: str) -> AgentHeard | None:
         """What the agent of this node said last, None: nothing within FORGET_SECONDS, or nothing that can be read."""
@@ -155,6 +161,7 @@ class AgentHub:
     def forget(self, node: str) -> None:
         """The node is gone."""
         self._heard.pop(node, None)
+        self._missed.discard(node)
 
     def _sweep(self, now: float) -> None:
         self._swept = now

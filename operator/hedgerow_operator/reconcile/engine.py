@@ -21,6 +21,7 @@ from hedgerow_operator.core.watching.communication import Communication, communi
 from hedgerow_operator.core.watching.job_watch import JobWatch
 from hedgerow_operator.reconcile.ports import (
     Conflict,
+    Farewell,
     JobKey,
     Jobs,
     Leadership,
@@ -69,6 +70,7 @@ class Reconciler:
         stopwatch: Callable[[], float] = monotonic,
         machines: Machines | None = None,
         signals: Signals | None = None,
+        farewell: Farewell | None = None,
     ) -> None:
         self._jobs = jobs
         self._runtime_for = runtime_for
@@ -79,6 +81,7 @@ class Reconciler:
         self._stopwatch = stopwatch
         self._machines = machines
         self._signals = signals
+        self._farewell = farewell
         self._uids: dict[JobKey, str] = {}
         self._keys: dict[str, JobKey] = {}  # the reverse
         self._states: dict[JobKey, str] = {}
@@ -132,8 +135,10 @@ class Reconciler:
         job = await self._jobs.get(key)
         if job is None or self._uids.get(key, job.metadata.uid) != job.metadata.uid:
             self._forget(key)
-        if job is None or job.metadata.deletion_timestamp is not None:
+        if job is None:
             return None
+        if job.metadata.deletion_timestamp is not None:
+            return None if self._farewell is None or await self._farewell.leave(job) else RETRY_SECONDS
         self._uids[key], self._keys[job.metadata.uid] = job.metadata.uid, key
         self._watches.setdefault(job.metadata.uid, JobWatch()).follow(job)
         runtime = self._runtime_for(job)
@@ -152,13 +157,14 @@ class Reconciler:
 
     async def _see(self, job: TrainingJob, runtime: Runtime) -> Seen:
         signals: Mapping[str, str] = {}
+        blind = ""
         placements: tuple[PlacementSeen, ...] | None
         try:
             placements = await runtime.placements(job)
             if self._signals is not None and job.spec.health.node_signals:
                 signals = await self._signals.against(job.spec.health.node_signals)
-        except Unreachable:
-            placements = None
+        except Unreachable as error:
+            placements, blind = None, str(error)
         for placement in placements or ():
             for worker in placement.workers:
                 if worker.phase in (WORKER_SUCCEEDED, WORKER_FAILED):
@@ -170,13 +176,14 @@ class Reconciler:
             signs=self._watches[job.metadata.uid].signs(self._clock()),
             stage_seconds=self._stages.seconds(job.metadata.uid, job.status, self._stopwatch()),
             fences_by_time=runtime.fences_by_time,
+            blind=blind,
             signals=signals,
             **self._look_at_machines(job, placements or ()),
         )
 
     def _look_at_machines(self, job: TrainingJob, placements: Iterable[PlacementSeen]) -> dict[str, Any]:
         """What the agents say of the nodes that the job is on, and which nodes new attempts avoid."""
-        if self._machines is None or not job.spec.kubernetes:
+        if self._machines is None or job.spec.local:
             return {}
         uid = job.metadata.uid
         nodes = {worker.node for placement in placements for worker in placement.workers if worker.node}

@@ -148,6 +148,8 @@ class NodeReconciler:
         )
         if seen.report is not None and seen.age is not None and seen.age <= self._rules.silent_seconds:
             self._note_sick(name, seen.report)
+        else:
+            self._hub.miss(name)
         plan = decide(node.status, seen, self._rules, self._clock())
         self._note(name, plan.status)
         wait = await self._write(node, plan.status)

@@ -70,6 +70,13 @@ class Runtime(Protocol):
         """Ask everything of the placement to go (no waiting); gone already is fine."""
 
 
+class Farewell(Protocol):
+    """What a job that is being deleted leaves behind where nobody else clears up."""
+
+    async def leave(self, job: TrainingJob) -> bool:
+        """Ask for its end (no waiting); whether nothing of it is left. Raises Unreachable, Conflict."""
+
+
 class Machines(Protocol):
     """What the agents say of nodes."""
 

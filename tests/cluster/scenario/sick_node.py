@@ -70,9 +70,8 @@ def lose_a_gpu(cluster: Cluster, place: str, agents: Agents, job: Job) -> Story:
     agents.lose(sick, victim.pid)
     agents.wait_state("Quarantined", sick)
     gpu_node, before_hang = agents.gpu_node(sick), job.status["attempt"]
-    cluster.wait_for(f"{sick} to be tainted", lambda _: node_marks.looks(cluster, sick).tainted)
-    agents.fail(other)
     os.kill(victim.pid, signal.SIGSTOP)
+    agents.fail(other)
     incident = job.wait("to be found to stand over hardware", Job.hardware_fault)
     agents.wait_state("Quarantined", other)
     job.wait("to train again", lambda job: job.status["attempt"] == 2 and job.status["state"] == "Running")
@@ -84,6 +83,8 @@ def lose_a_gpu(cluster: Cluster, place: str, agents: Agents, job: Job) -> Story:
     def both() -> tuple[Looks, ...]:
         return tuple(node_marks.looks(cluster, node) for node in (sick, other))
 
+    # It was quarantined first, so it is tainted first.
+    cluster.wait_for(f"{sick} to be tainted", lambda _: both()[0].tainted)
     seen = {"capped": both()}
     cluster.kubectl("cordon", other)
     try:

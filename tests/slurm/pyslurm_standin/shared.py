@@ -84,8 +84,9 @@ class Job:
         return Jobs.load()[job_id]
 
     def cancel(self) -> None:
-        """Of an unknown one nothing is said."""
-        run("scancel", "--quiet", str(self.id))
+        """Of an unknown one nothing is said. (scancel, unlike the library, takes no task of an array by its number.)"""
+        array, task = self._shown.get("array_job_id"), self._shown.get("array_task_id")
+        run("scancel", "--quiet", f"{array}_{task}" if array and task is not None else str(self.id))
 
     def requeue(self, hold: bool = False) -> None:
         """Back into the queue."""
@@ -107,6 +108,11 @@ class Job:
 
 
 _SHOWN: dict[str, Any] = {
+    "array_id": lambda shown: shown["array_job_id"] or None,
+    "array_task_id": lambda shown: shown["array_task_id"],
+    "array_tasks_waiting": lambda shown: shown["array_task_string"] or None,
+    "heterogeneous_id": lambda shown: shown["het_job_id"] or None,
+    "heterogeneous_offset": lambda shown: shown["het_job_offset"],
     "name": lambda shown: shown["name"],
     "comment": lambda shown: shown["comment"] or None,
     "user_name": lambda shown: shown["user_name"],

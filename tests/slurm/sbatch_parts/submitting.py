@@ -1,19 +1,23 @@
 """What the tests of hedgerow sbatch do: write a script, submit it, wait, look at what became of it."""
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from hedgerow_operator.adapters.local.state_file import read_job
+from hedgerow_operator.api.training_job import TrainingJob
 from tests.slurm.testbed.testbed import Testbed
 
 HEDGEROW = str(Path(sys.executable).with_name("hedgerow"))
 TRAIN = Path(__file__).with_name("train.py")
+PMI2 = Path(__file__).parents[1] / "pmi2_client.py"
 STARTER = Path(__file__).parents[2] / "launcher" / "ranks_starter.py"
 QUICK = """\
 health: {reportTimeoutSeconds: 10, stall: {minSeconds: 3}}
-recovery: {graceSeconds: 2, fenceSeconds: 10, backoff: {initialSeconds: 0}}
+recovery: {graceSeconds: 2, fenceSeconds: 10, noProgressLimit: 5, backoff: {initialSeconds: 0}}
 """
 
 
@@ -29,21 +33,36 @@ class Case:
         torchrun.write_text(f'#!/bin/sh\nexec python3 {STARTER} "$@"\n')
         torchrun.chmod(0o755)
         self.script = self.folder / "job.sh"
-        self.script.write_text(script.format(train=TRAIN, folder=self.folder))
+        for name, path in (("train", TRAIN), ("pmi2", PMI2), ("folder", self.folder)):
+            script = script.replace("{" + name + "}", str(path))
+        self.script.write_text(script)
         self.state = self.folder / "state"
         self.environment = {"HEDGEROW_STATE": str(self.state), **(environment or {})}
-        self.job_id = ""
+        self.job_id = self.said = self.ended_as = ""
+        self.left: list[int] = []
 
     def submit(self, *options: str, command: Sequence[str] = (HEDGEROW, "sbatch", "--job-spec=quick.yaml")) -> str:
         """What is printed."""
         words = [*command, f"--checkpoint-dir={self.folder}/checkpoints"] if command[0] == HEDGEROW else [*command]
         said = self.slurm.run([*words, *options, str(self.script)], cwd=self.folder, environment=self.environment)
-        self.job_id = said.split()[-1]
+        self.said, _, self.job_id = said.rpartition(" ")
         return said
 
-    def state_of(self, job_id: str) -> str:
-        """As squeue names it; "" once it is forgotten."""
-        return self.slurm.run(["squeue", "--noheader", "--states=all", f"--jobs={job_id}", "--format=%T"], check=False)
+    def keep_state(self) -> None:
+        """How its first batch job ended, before Slurm forgets it, and which processes of it still run."""
+        self.left = self.slurm.processes_of(HEDGEROW_STATE=str(self.state))
+        words = ["squeue", "--noheader", "--states=all", f"--jobs={self.job_id}", "--format=%T"]
+        self.ended_as = self.slurm.run(words, check=False)
+
+    def until_saved(self) -> None:
+        """Until it has a checkpoint."""
+        self.until((self.folder / "checkpoints").is_dir)
+
+    def kill_supervisor(self) -> None:
+        """kill -9."""
+        pids = self.slurm.processes_of(SLURM_JOB_ID=self.job_id)
+        (pid,) = (pid for pid in pids if b"\0supervise\0" in Path(f"/proc/{pid}/cmdline").read_bytes())
+        os.kill(pid, signal.SIGKILL)
 
     @property
     def jobs(self) -> list[str]:
@@ -62,6 +81,13 @@ class Case:
             assert time.monotonic() < deadline, f"not within {seconds} s; the output:\n{self.output}\n{self.news}"
             time.sleep(0.2)
 
+    def job(self, name: str) -> TrainingJob:
+        """One of its TrainingJobs, as it was stored last."""
+        (path,) = self.state.glob(f"*-*/default/TrainingJob/{name}.yaml")
+        found = read_job(path)
+        assert found is not None
+        return found
+
     @property
     def output(self) -> str:
         """Of all batch jobs, in their order."""
@@ -71,7 +97,7 @@ class Case:
     @property
     def news(self) -> str:
         """What the supervisors have written down."""
-        return "".join(path.read_text() for path in sorted(self.state.glob("2*/**/hedgerow.log")))
+        return "".join(path.read_text() for path in sorted(self.state.glob("*-*/**/hedgerow.log")))
 
     def lines(self, name: str) -> list[list[str]]:
         """Of a file that the ranks write."""
@@ -86,17 +112,3 @@ class Case:
     def ended(self) -> set[int]:
         """The ranks that have come to their last step."""
         return {int(rank) for (rank,) in self.lines("ended")}
-
-    @property
-    def alive(self) -> int:
-        """Ranks that really run now."""
-        pids = [pid for job_id in self.jobs for pid in self.slurm.processes_of(SLURM_JOB_ID=job_id)]
-        return sum("train.py" in _command(pid) and "srun" not in _command(pid) for pid in pids)
-
-
-def _command(pid: int) -> str:
-    try:
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
-    except OSError:
-        return ""
-    return " ".join(words) if os.path.basename(words[0]).startswith("python") and "run" not in words else ""

@@ -1,7 +1,5 @@
 """The one exception of the testbed; its text is a sentence for a person."""
 
+from tests.cluster.testbed.errors import ClusterError as TestbedError
 
-class TestbedError(Exception):
-    """Something about the testbed went wrong; `str()` of it is the whole message."""
-
-    __test__ = False
+__all__ = ["TestbedError"]

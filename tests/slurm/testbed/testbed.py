@@ -93,8 +93,7 @@ class Testbed:
     def kill_node(self, node: str) -> None:
         """The whole machine dies: slurmd and every process on it."""
         self.kill(f"slurmd.{node}")
-        for pid in self.processes_of(HEDGEROW_TESTBED_NODE=node) + self.processes_of(SLURMD_NODENAME=node):
-            processes.send(pid, "KILL")
+        wait_for(f"everything on {node} to end", lambda: not self._killed_on(node))
 
     def lose_state(self) -> None:
         """The controller dies and comes back without what it knew: ids begin with 1 again."""
@@ -155,11 +154,8 @@ class Testbed:
     def heal(self) -> None:
         """Bring back what a test has broken: every daemon runs, no job is left, every node is idle."""
         self.up()
-        self.run("squeue --noheader --format=%A | xargs --no-run-if-empty scancel --quiet", check=False)
-        wait_for("all jobs to end", lambda: not self.run("squeue --noheader"), 60)
-        for pid in self._namespace.processes():  # what left its session, and orphans of a slurmd that was killed
-            if any(entry.startswith(b"SLURM_JOB_ID=") for entry in _environment(pid)):
-                processes.send(pid, "KILL")
+        wait_for("all jobs to end", self._jobs_cancelled, 60)
+        wait_for("what is left of jobs to end", lambda: not self._killed_of_jobs())
         wait_for("four idle nodes", self._resumed, 60)
 
     # Inside.
@@ -168,6 +164,28 @@ class Testbed:
         for daemon in self._daemons.values():
             daemon.check()
         return self.run("sinfo --noheader --Node --format=%T").split() == ["idle"] * len(NODES)
+
+    def _killed_on(self, node: str) -> list[int]:
+        found = self.processes_of(HEDGEROW_TESTBED_NODE=node) + self.processes_of(SLURMD_NODENAME=node)
+        for pid in found:
+            processes.send(pid, "KILL")
+        return found
+
+    def _killed_of_jobs(self) -> list[int]:
+        """What left its session, and orphans of a slurmd that was killed."""
+        found = [
+            pid
+            for pid in self._namespace.processes()
+            if any(entry.startswith(b"SLURM_JOB_ID=") for entry in _environment(pid))
+        ]
+        for pid in found:
+            processes.send(pid, "KILL")
+        return found
+
+    def _jobs_cancelled(self) -> bool:
+        # Again and again: a controller that was frozen may only now read what was submitted to it meanwhile.
+        self.run("squeue --noheader --format=%A | xargs --no-run-if-empty scancel --quiet", check=False)
+        return not self.run("squeue --noheader")
 
     def _resumed(self) -> bool:
         for node in self.run("sinfo --noheader --Node --states=drain,down,fail --format=%N").split():

@@ -52,7 +52,10 @@ def test_whom_it_waits_for_is_told(speaker: tasks.Tasks, monkeypatch: pytest.Mon
     assert capfd.readouterr().err == "hedgerow: task 1, 2 of this node has not come yet\n"
 
 
-def test_only_one_speaks_for_a_node_of_a_step(speaker: tasks.Tasks, place: Options) -> None:
+def test_only_one_speaks_for_a_node_of_a_step(
+    speaker: tasks.Tasks, place: Options, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks, "_ADDRESS_SECONDS", 0.1)
     with pytest.raises(UsageError, match="another launcher speaks for this node of step"):
         tasks.Tasks(place)
 

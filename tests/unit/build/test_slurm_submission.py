@@ -66,6 +66,11 @@ def test_a_line_that_sbatch_would_refuse_is_named() -> None:
         options(script='#!/bin/sh\n#SBATCH --comment="a\nsrun python train.py\n')
 
 
+def test_several_kinds_of_nodes_are_refused() -> None:
+    with pytest.raises(BadLine, match="heterogeneous job; write one kind of node"):
+        options(script="#!/bin/sh\n#SBATCH -N 1\n#SBATCH hetjob\n#SBATCH -N 2\nsrun python train.py\n")
+
+
 LEADS = {
     "grace and the slack of the controller": ({}, {}, 60),
     "a longer grace": ({"recovery": {"graceSeconds": 300}}, {}, 330),

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from hedgerow_operator.api.status import SlurmJobStatus
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.cli.views.columns import age
 from hedgerow_operator.cli.views.live_columns import HEADER, live_table, step_time
@@ -45,6 +46,17 @@ def test_wide_adds_namespace_attempt_and_incident() -> None:
     assert re.split("  +", header) == ["NAMESPACE", *HEADER, "ATTEMPT", "INCIDENT"]
     assert row.split()[0] == "default"
     assert row.split()[-1] == "2"
+
+
+def test_where_some_job_is_on_slurm_its_number_there_and_why_it_waits_are_shown() -> None:
+    told = SlurmJobStatus(job_id="12", placement=1, state="PENDING", reason="Resources")
+    waits = job("far", state="Starting", reason="WaitingForWorkers", slurm=told)
+    header, here, there = table((TRAINING, "step"), (waits, ""))
+    assert re.split("  +", header)[:4] == ["NAME", "STATE", "REASON", "SLURM"]
+    assert "12 PENDING (Resources)" in there
+    assert "PENDING" not in here
+    narrow, *_ = table((TRAINING, "step"), (waits, ""), columns=60)
+    assert "SLURM" in narrow
 
 
 @pytest.mark.parametrize(("millis", "text"), [(0, "0 ms"), (999, "999 ms"), (1000, "1.0 s"), (75_400, "75 s")])

@@ -96,6 +96,10 @@ EXCLUSIONS: dict[str, tuple[dict[str, Any], Trouble, list[str]]] = {
     "a lost node at once": ({}, trouble(exclude=True), ["node7"]),
     "not the node of a rank that exited once": ({}, trouble(), []),
     "the node after two attempts without a newer checkpoint": ({"no_progress": 2}, trouble(), ["node7"]),
+    "the node of two troubles in a row, where a third would be the last": (
+        {"no_progress": 1, "history": (before(node="node7"),)}, trouble(), ["node7"]),
+    "not the node of the second trouble where the first was elsewhere": (
+        {"no_progress": 1, "history": (before(node="node1"),)}, trouble(), []),
     "not for a fault of the script": ({"no_progress": 2}, trouble(fault=FAULT), []),
     "not for an eviction": ({"no_progress": 2}, trouble(counted=False), []),
     "no node that is not known": ({}, trouble(exclude=True, node=""), []),
@@ -112,6 +116,11 @@ def test_avoided(case: str) -> None:
     status, cause, names = EXCLUSIONS[case]
     kept = exclude(make_job().spec, TrainingJobStatus(**status), cause, NOW)
     assert [entry.name for entry in kept] == names
+
+
+def test_where_there_are_tries_enough_the_place_is_left_before_the_node_is() -> None:
+    spec = make_job(recovery={"noProgressLimit": 4}).spec
+    assert not exclude(spec, TrainingJobStatus(no_progress=1, history=(before(node="node7"),)), trouble(), NOW)
 
 
 def test_an_exclusion_lasts_as_long_as_the_spec_says() -> None:

@@ -9,15 +9,15 @@ import pytest
 from hedgerow import wire
 from hedgerow_operator.api import reasons
 from hedgerow_operator.api.conditions import find_condition
-from hedgerow_operator.api.status import ExcludedNode, SlurmJobStatus, TrainingJobStatus
+from hedgerow_operator.api.status import ExcludedNode, SlurmJobStatus, Stopping, TrainingJobStatus
 from hedgerow_operator.api.times import format_time
 from hedgerow_operator.core.decide import decide, too_tight
 from hedgerow_operator.core.fencing import forceable
 from hedgerow_operator.core.ladder import respond
-from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_PENDING, PlacementSeen, Seen
-from hedgerow_operator.core.step import GATHERING, PLACING, RUNNING
+from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_PENDING, Heard, PlacementSeen, Seen
+from hedgerow_operator.core.step import GATHERING, PLACING, REMOVING, RUNNING, STOPPING
 from hedgerow_operator.core.trouble import Trouble, find_trouble
-from tests.unit.core.builders import make_gang, make_job, make_rank, make_worker
+from tests.unit.core.builders import exited, make_gang, make_job, make_rank, make_report, make_worker
 
 NOW = 1_800_000_000.0
 
@@ -103,10 +103,13 @@ def test_an_exclusion_for_which_no_placement_is_taken(case: str) -> None:
         assert "n3" in running.message
 
 
-@pytest.mark.parametrize(("held", "reason"), [(True, reasons.JOB_HELD), (False, reasons.WAITING_FOR_WORKERS)])
-def test_a_placement_that_waits_says_why(held: bool, reason: str) -> None:
+@pytest.mark.parametrize(("how", "reason"), [
+    ({"held": True}, reasons.JOB_HELD), ({"hopeless": True}, reasons.NO_VALID_PLACEMENT),
+    ({}, reasons.WAITING_FOR_WORKERS),
+])
+def test_a_placement_that_waits_says_why(how: dict[str, bool], reason: str) -> None:
     placement = PlacementSeen(
-        attempt=1, workers=(make_worker(0, phase=WORKER_PENDING, node=""),), waiting="Slurm job 7 waits", held=held,
+        attempt=1, workers=(make_worker(0, phase=WORKER_PENDING, node=""),), waiting="Slurm job 7 waits", **how,
         slurm=SlurmJobStatus(job_id="7", placement=1, state="PENDING"))
     status = TrainingJobStatus(attempt=1, placement=1, attempt_stage=GATHERING)
     plan = decide(make_job(status=status), Seen(placements=(placement,)), NOW)
@@ -114,6 +117,64 @@ def test_a_placement_that_waits_says_why(held: bool, reason: str) -> None:
     assert running is not None
     assert (running.reason, running.message) == (reason, "Slurm job 7 waits")
     assert plan.status.slurm == placement.slurm
+
+
+@pytest.mark.parametrize(("stage", "cause", "action"), [
+    (STOPPING, reasons.CANCELLED_OUTSIDE, "Fail"),
+    (REMOVING, reasons.CANCELLED_OUTSIDE, "Fail"),
+    (STOPPING, reasons.TIME_LIMIT_REACHED, "NewPlacement"),
+])
+def test_whoever_cancels_it_while_the_next_attempt_is_on_its_way_wants_none(
+    stage: str, cause: str, action: str
+) -> None:
+    workers = (make_worker(0, phase=WORKER_FAILED),)
+    placement = PlacementSeen(attempt=1, workers=workers, ended=WORKER_FAILED, ended_reason="Slurm job 7 was cancelled",
+                              cause=cause)
+    plan = Stopping(action="NewPlacement", reason=reasons.NO_PROGRESS, since=format_time(NOW))
+    status = TrainingJobStatus(attempt=1, placement=1, attempt_stage=stage, stopping=plan)  # type: ignore[arg-type]
+    decided = decide(make_job(status=status), Seen(placements=(placement,)), NOW).status
+    assert decided.stopping is not None
+    assert decided.stopping.action == action
+    assert (decided.stopping.reason == cause) is (action == "Fail")
+
+
+@pytest.mark.parametrize("on_slurm", [True, False])
+def test_who_had_the_workers_terminated_is_told_by_slurm_when_they_have_ended(on_slurm: bool) -> None:
+    gang = make_gang(make_rank(0))
+    heard = gang.launchers[0]
+    report = dataclasses.replace(heard.report, stage=wire.STAGE_STOPPED, stop_cause=wire.STOP_SIGNAL)
+    told = SlurmJobStatus(job_id="7", placement=1) if on_slurm else None
+    placement = PlacementSeen(attempt=1, workers=(make_worker(0),), slurm=told)
+    gang = msgspec.structs.replace(
+        gang, launchers={0: msgspec.structs.replace(heard, report=report)}, placement=placement)
+    trouble = find_trouble(gang, starting=True, running=True)
+    assert trouble is not None
+    assert (trouble.reason, trouble.settled) == (reasons.WORKER_LOST, not on_slurm)
+
+
+@pytest.mark.parametrize("suspended", [True, False])
+def test_a_fence_that_ran_out_while_somebody_had_suspended_the_job_is_not_counted(suspended: bool) -> None:
+    gang = make_gang(make_rank(0))
+    heard = gang.launchers[0]
+    report = dataclasses.replace(heard.report, stage=wire.STAGE_STOPPED, stop_cause=wire.STOP_FENCE)
+    placement = PlacementSeen(attempt=1, workers=(make_worker(0),), was_paused=suspended)
+    gang = msgspec.structs.replace(
+        gang, launchers={0: msgspec.structs.replace(heard, report=report)}, placement=placement)
+    trouble = find_trouble(gang, starting=True, running=True)
+    assert trouble is not None
+    assert (trouble.reason, trouble.counted) == (reasons.RANKS_KILLED, not suspended)
+
+
+def test_a_job_that_somebody_suspends_on_slurm_is_left_alone_and_says_so() -> None:
+    job = make_job(status=TrainingJobStatus(attempt=1, placement=1, attempt_stage=RUNNING))
+    paused = PlacementSeen(attempt=1, workers=(make_worker(0, node_gone=True),), paused="Slurm job 7 is suspended")
+    report = make_report(*(exited(rank) for rank in range(4)))
+    seen = Seen(placements=(paused,), heard=(Heard(report=report, age=0.1),), listening_seconds=600.0)
+    plan = decide(job, seen, NOW)
+    running = find_condition(plan.status.conditions, "Running")
+    assert running is not None
+    assert (plan.status.attempt_stage, running.reason) == (RUNNING, reasons.SUSPENDED_OUTSIDE)
+    assert running.message == "Slurm job 7 is suspended"
 
 
 def test_what_the_job_was_on_slurm_stays_told_when_it_is_gone() -> None:

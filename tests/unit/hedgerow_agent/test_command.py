@@ -3,6 +3,7 @@
 import gc
 import json
 import signal
+import socket
 import subprocess
 import sys
 import tracemalloc
@@ -52,15 +53,29 @@ def test_settings_may_come_from_the_environment(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("variables", "name"),
+    [
+        ({"SLURMD_NODENAME": "n3"}, "n3"),
+        ({"SLURMD_NODENAME": "n3", "HEDGEROW_NODE": "gpu-9"}, "gpu-9"),
+        ({}, socket.gethostname().partition(".")[0]),
+    ],
+)
+def test_a_node_is_called_as_its_cluster_calls_it(tmp_path: Path, variables: dict[str, str], name: str) -> None:
+    done = run("--once", "-o", "json", "--devices", fake(tmp_path), **variables)
+    assert json.loads(done.stdout)["node"] == name
+
+
+@pytest.mark.parametrize(
     ("words", "sentence"),
     [
+        (["--report-url", "http://a:1", "--address-file", "/b"], "both say where the operator is; leave one out"),
         (["--devices", "rocm"], "--devices is 'rocm'; expected nvml or fake:FILE.yaml"),
         (["--once", "--devices", "fake:/no/such"], "/no/such cannot be read: No such file or directory"),
         (["--once", "--kernel-log", "dmesg"], "expected auto, kmsg, journal, file:PATH or none"),
         (["--sample-seconds", "never"], "'never' is no number of seconds"),
         (["--sample-seconds", "0"], "0 is out of range: from 0.05 to 86400 seconds"),
         (["--metrics-address", "here"], "--metrics-address is 'here'; expected HOST:PORT"),
-        ([], "nobody would hear: give --report-url or --metrics-address, or --once for one look"),
+        ([], "nobody would hear: give --report-url, --address-file or --metrics-address, or --once for one look"),
     ],
 )
 def test_a_mistake_is_said_in_a_sentence(words: list[str], sentence: str) -> None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from hedgerow.wire_agent import AGENT_REPORTS_PATH, AgentReport, decode_answer, encode_report
 from hedgerow_agent import metrics
-from hedgerow_agent.reporter import Reporter
+from hedgerow_agent.reporter import Address, Reporter
 from hedgerow_agent.server import Server
 from tests.unit.hedgerow_agent.node import Node, gpus, story
 from tests.unit.hedgerow_agent.polling import until
@@ -68,7 +68,7 @@ def reporting(operator: Operator, node: Node, tmp_path: Path) -> Iterator[Report
     """Reports of this node go to that operator meanwhile."""
     token = tmp_path / "token"
     token.write_text("secret\n")
-    found = Reporter(f"http://127.0.0.1:{operator.server_port}", str(token), "", 0.5, node.report)
+    found = Reporter(Address(f"http://127.0.0.1:{operator.server_port}"), str(token), "", 0.5, node.report)
     found.start()
     yield found
     found.end()
@@ -87,6 +87,19 @@ def test_one_connection_serves_many_reports(operator: Operator, tmp_path: Path) 
     with reporting(operator, Node(tmp_path, gpus(1)), tmp_path):
         until(lambda: len(operator.taken) >= 3)
     assert len(operator.connections) == 1
+
+
+def test_an_operator_that_comes_back_elsewhere_is_found_by_the_file_with_its_address(
+    operator: Operator, tmp_path: Path
+) -> None:
+    address = tmp_path / "address"
+    address.write_text("http://127.0.0.1:9\n")
+    reporter = Reporter(Address("", str(address)), "", "", 0.5, Node(tmp_path, gpus(1)).report)
+    reporter.start()
+    address.write_text(f"http://127.0.0.1:{operator.server_port}\n")
+    until(lambda: bool(operator.taken))
+    reporter.end()
+    reporter.join()
 
 
 def test_what_is_new_goes_out_at_once(operator: Operator, tmp_path: Path) -> None:

@@ -107,3 +107,14 @@ async def test_jobs_that_cannot_be_listed_are_unknown(store: Store, jobs: KubeJo
     store.failing = Rejected(403, "Forbidden", "no right")
     with pytest.raises(Unreachable, match="cannot be listed"):
         await jobs.existing(())
+
+
+async def test_finalizers_are_changed_as_the_job_was_read(store: Store, jobs: KubeJobs) -> None:
+    read = await jobs.get(BERT)
+    assert read is not None
+    kept = await jobs.set_finalizers(read, ("hedgerow.dev/slurm",))
+    assert store.objects[PATH]["metadata"]["finalizers"] == ["hedgerow.dev/slurm"]
+    with pytest.raises(Conflict):
+        await jobs.set_finalizers(read, ())
+    await jobs.set_finalizers(kept, ())
+    assert store.objects[PATH]["metadata"]["finalizers"] == []

@@ -113,6 +113,30 @@ async def test_a_placement_that_is_too_tight_is_tried_again_and_the_job_says_why
     assert wait is not None
 
 
+@pytest.mark.parametrize(("left", "wait"), [(True, None), (False, RETRY_SECONDS)])
+async def test_a_job_that_is_deleted_is_looked_at_until_nothing_of_it_is_left(left: bool, wait: float | None) -> None:
+    class Farewell:
+        async def leave(self, job: TrainingJob) -> bool:
+            bench.calls.make("leave")
+            return left
+
+    bench = Bench(RUNNING_STATUS)
+    assert bench.jobs.job is not None
+    deleted = msgspec.structs.replace(bench.jobs.job.metadata, deletion_timestamp="2027-01-01T00:00:00Z")
+    bench.jobs.job = msgspec.structs.replace(bench.jobs.job, metadata=deleted)
+    bench.engine._farewell = Farewell()
+    assert await bench.again() == wait
+    assert bench.calls.made == ["get", "leave"]
+
+
+async def test_why_the_place_cannot_be_asked_is_told() -> None:
+    bench = Bench(RUNNING_STATUS)
+    bench.calls.failures["placements"] = Unreachable("slurmrestd does not answer")
+    await bench.again()
+    running = next(entry for entry in bench.status.conditions if entry.type == "Running")
+    assert running.message.endswith("slurmrestd does not answer")
+
+
 async def test_an_operator_that_does_not_lead_calls_nothing() -> None:
     bench = Bench(PLACING_STATUS, looks=0)
     assert await bench.again() == RETRY_SECONDS

@@ -201,6 +201,23 @@ async def test_a_silent_node_is_unreachable_only_where_the_others_are_heard(hear
     assert scene.state() == want
 
 
+async def test_an_agent_that_was_silent_is_news_when_it_is_heard_again_whatever_it_says() -> None:
+    scene = Scene()
+    news: list[str] = []
+    scene.hub.on_news = news.append
+    scene.hear()
+    await scene.look()
+    await scene.look(RULES.silent_seconds + 1)
+    assert scene.state() == "NotMeasured"
+    news.clear()
+    scene.hear()
+    assert news == ["node-1"]
+    await scene.look(WRITE_SECONDS)
+    assert scene.state() == "Healthy"
+    scene.hear()
+    assert news == ["node-1"]
+
+
 async def test_jobs_hear_of_a_fatal_finding_as_long_as_it_stands() -> None:
     scene = Scene()
     scene.hear(LOST)

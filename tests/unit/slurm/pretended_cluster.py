@@ -11,6 +11,7 @@ from hedgerow_operator.api.status import TrainingJobStatus
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.seen import PlacementSeen
 from hedgerow_operator.core.slurm.comments import comment_of
+from hedgerow_operator.core.slurm.runs import with_run
 from hedgerow_operator.core.slurm.seen import SlurmJob, SlurmNode, Submission
 from hedgerow_operator.core.step import PLACING
 from hedgerow_operator.reconcile.ports import JobKey, Unreachable
@@ -109,18 +110,25 @@ class Papers:
     """adapters.slurm.runtime.Submissions."""
 
     def __init__(self) -> None:
-        self.cancelled: set[int] = set()
+        self.cancelled: set[str] = set()
+        self.written: dict[int, tuple[int, ...]] = {}
+
+    def runs(self, job: TrainingJob, first: int) -> tuple[int, ...]:
+        return self.written.get(first, ())
+
+    def add_run(self, job: TrainingJob, first: int, number: int, attempt: int) -> None:
+        self.written[first] = with_run(self.runs(job, first) or (first,), number, attempt)
 
     async def prepare(self, job: TrainingJob, attempt: int, excluded: tuple[str, ...]) -> Submission:
         options = {"exclude": ",".join(excluded)} if excluded else {}
         comment = comment_of(job.metadata.uid, attempt)
         return Submission(name="demo", comment=comment, script="#!/bin/sh", options=options)
 
-    def note_cancelled(self, job: TrainingJob, attempt: int) -> None:
-        self.cancelled.add(attempt)
+    async def note_cancelled(self, job: TrainingJob, attempt: int, number: str) -> None:
+        self.cancelled.add(number)
 
-    def was_cancelled(self, job: TrainingJob, attempt: int) -> bool:
-        return attempt in self.cancelled
+    def was_cancelled(self, job: TrainingJob, attempt: int, number: str) -> bool:
+        return number in self.cancelled
 
 
 class Site:

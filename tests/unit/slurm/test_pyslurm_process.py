@@ -118,3 +118,19 @@ async def test_an_option_that_it_has_nothing_for_is_refused_by_name(make: Make) 
     submission = Submission(name="x", comment="c", script="#!/bin/sh\n", options={"burst-buffer": "x"})
     with pytest.raises(Refused, match="pyslurm has nothing for --burst-buffer; take it out"):
         await make(RAISES).submit(submission)
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("Socket timed out on send/recv operation", Unreachable),
+        ("Unexpected message received", Unreachable),
+        ("Requested node configuration is not available", Refused),
+    ],
+)
+async def test_what_a_controller_says_that_is_busy_or_away_refuses_nothing(
+    make: Make, words: str, kind: type[Exception]
+) -> None:
+    driver = make(f"{RAISES}class Jobs:\n    def load():\n        raise RPCError({words!r})\n")
+    with pytest.raises(kind, match=words):
+        await driver.jobs()

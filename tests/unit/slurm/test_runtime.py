@@ -11,6 +11,7 @@ from hedgerow_operator.core.seen import (
     WORKER_SUCCEEDED,
     WORKER_UNKNOWN,
 )
+from hedgerow_operator.core.slurm.seen import SlurmJob
 from hedgerow_operator.core.step import ENDED, GATHERING, PLACING, REMOVING, RUNNING
 from hedgerow_operator.reconcile.ports import Refused, TooTight, Unreachable
 from tests.unit.slurm.pretended_cluster import LOST, Site
@@ -51,17 +52,30 @@ async def test_a_placement_that_has_ended_already_is_not_submitted_again() -> No
     assert site.slurm.submissions == []
 
 
-async def test_after_an_answer_that_was_lost_it_waits_and_looks_again() -> None:
+async def test_after_an_answer_that_was_lost_it_looks_again() -> None:
     site = Site()
     site.slurm.failures["submit"] = LOST
     with pytest.raises(Unreachable):
         await site.create()
     site.slurm.failures.clear()
-    with pytest.raises(Unreachable, match="not known yet"):
+    await site.create()
+    assert len(site.slurm.submissions) == 1
+
+
+async def test_what_was_sent_to_a_controller_that_did_not_answer_is_waited_for_once_it_does() -> None:
+    site = Site()
+    site.slurm.failures["submit"] = LOST
+    with pytest.raises(Unreachable):
         await site.create()
+    site.slurm.failures.clear()
+    site.slurm.forgets("1")
+    site.slurm.now += 60.0
+    for _ in range(2):
+        with pytest.raises(Unreachable, match="not known yet"):
+            await site.create()
     site.slurm.now += 5.0
     await site.create()
-    assert len(site.slurm.listed) == 1
+    assert len(site.slurm.submissions) == 2
 
 
 async def test_a_submission_that_came_late_is_cancelled_and_the_first_one_stays() -> None:
@@ -74,12 +88,15 @@ async def test_a_submission_that_came_late_is_cancelled_and_the_first_one_stays(
     assert (placement.slurm.job_id, [call for call in site.slurm.calls if "cancel" in call]) == ("1", ["cancel 2"])
 
 
-@pytest.mark.parametrize(("sentence", "excluded", "kind"), [
-    ("Requested node configuration is not available", ("n3",), TooTight),
-    ("Requested node configuration is not available", (), Refused),
-    ("Invalid account or account/partition combination specified", ("n3",), Refused),
-    ("Slurm temporarily unable to accept job, sleeping and retrying", (), Unreachable),
-])
+@pytest.mark.parametrize(
+    ("sentence", "excluded", "kind"),
+    [
+        ("Requested node configuration is not available", ("n3",), TooTight),
+        ("Requested node configuration is not available", (), Refused),
+        ("Invalid account or account/partition combination specified", ("n3",), Refused),
+        ("Slurm temporarily unable to accept job, sleeping and retrying", (), Unreachable),
+    ],
+)
 async def test_what_a_refusal_means(sentence: str, excluded: tuple[str, ...], kind: type[Exception]) -> None:
     site = Site()
     site.slurm.failures["submit"] = Refused(sentence)
@@ -96,6 +113,37 @@ async def test_what_was_lost_by_a_controller_that_died_is_missed_for_a_while_and
     assert await site.look(11.0) == ()
 
 
+async def test_what_slurm_keeps_of_a_submission_that_it_refused_is_no_placement() -> None:
+    site = Site()
+    site.slurm.was_submitted(state="FAILED", reason="BadConstraints", ended_at=site.slurm.wall())
+    assert await site.look() == ()
+    await site.create()
+    assert len(site.slurm.submissions) == 1
+
+
+async def test_an_attempt_that_never_began_is_placed_again_under_its_number() -> None:
+    site = await placed(REMOVING)
+    await site.runtime.remove(site.job, 1, ())
+    site.slurm.change("1", state="CANCELLED", flags=frozenset())
+    await site.look()
+    assert await site.look() == ()
+    site.stage(PLACING)
+    await site.create()
+    placement = await site.only()
+    assert placement.slurm is not None
+    assert (placement.slurm.job_id, placement.removing) == ("2", False)
+    site.slurm.change("2", state="CANCELLED")
+    assert (await site.only()).cause == reasons.CANCELLED_OUTSIDE
+
+
+async def test_of_two_that_have_ended_under_one_number_the_last_one_counts() -> None:
+    site = Site(GATHERING)
+    site.slurm.was_submitted(state="CANCELLED")
+    site.slurm.now += 60.0
+    site.slurm.was_submitted(state="TIMEOUT")
+    assert (await site.only()).cause == reasons.TIME_LIMIT_REACHED
+
+
 # What is shown.
 
 
@@ -105,7 +153,9 @@ async def test_a_job_that_waits_has_workers_without_nodes_and_says_why() -> None
     site.slurm.change("1", reason="Resources")
     placement = await site.only()
     assert [(worker.index, worker.phase, worker.node) for worker in placement.workers] == [
-        (0, WORKER_PENDING, ""), (1, WORKER_PENDING, "")]
+        (0, WORKER_PENDING, ""),
+        (1, WORKER_PENDING, ""),
+    ]
     assert "waits" in placement.waiting
     assert not placement.held
 
@@ -117,6 +167,15 @@ async def test_a_job_that_is_held_says_so() -> None:
     placement = await site.only()
     assert placement.held
     assert "scontrol release 1" in placement.waiting
+
+
+async def test_a_job_that_can_never_run_as_it_was_asked_for_is_told_from_one_that_waits_for_its_turn() -> None:
+    site = Site()
+    await site.create()
+    site.slurm.change("1", reason="PartitionTimeLimit")
+    placement = await site.only()
+    assert placement.hopeless
+    assert "cannot run as it was asked for" in placement.waiting
 
 
 async def test_a_job_that_runs_has_its_nodes_in_their_order() -> None:
@@ -131,7 +190,20 @@ async def test_a_node_that_does_not_answer_is_silent_while_the_job_goes_on() -> 
     site.slurm.silent = {"n3"}
     placement = await site.only(16.0)
     assert [(worker.phase, worker.node_silent) for worker in placement.workers] == [
-        (WORKER_RUNNING, False), (WORKER_RUNNING, True)]
+        (WORKER_RUNNING, False),
+        (WORKER_RUNNING, True),
+    ]
+
+
+async def test_a_job_that_somebody_suspends_says_so_and_is_no_failure() -> None:
+    site = await placed()
+    site.slurm.change("1", state="SUSPENDED")
+    placement = await site.only()
+    assert "suspended" in placement.paused
+    assert (placement.ended, placement.cause) == ("", "")
+    site.slurm.change("1", state="RUNNING")
+    placement = await site.only()
+    assert (placement.paused, placement.was_paused) == ("", True)
 
 
 # State, how the placement ended, and the cause.
@@ -157,7 +229,7 @@ async def test_a_job_that_ends(case: str) -> None:
 
 async def test_what_we_have_cancelled_ourselves_was_cancelled_by_nobody_else() -> None:
     site = await placed()
-    site.papers.cancelled.add(1)
+    site.papers.cancelled.add("1")
     site.slurm.change("1", state="CANCELLED")
     assert (await site.only()).cause == reasons.WORKER_LOST
 
@@ -214,7 +286,9 @@ async def test_a_job_that_has_ended_is_not_gone_while_one_of_its_nodes_is_silent
     for _ in range(20):
         placement = await site.only(15.0)
     assert [(worker.phase, worker.node_silent, worker.terminating) for worker in placement.workers] == [
-        (WORKER_FAILED, False, True), (WORKER_UNKNOWN, True, True)]
+        (WORKER_FAILED, False, True),
+        (WORKER_UNKNOWN, True, True),
+    ]
 
 
 async def test_it_is_gone_once_that_node_has_answered_for_a_while() -> None:
@@ -254,8 +328,16 @@ async def test_one_that_slurm_has_forgotten_is_asked_for_in_the_accounts() -> No
     site.slurm.accounted["1"] = next(job for job in site.slurm.listed if job.id == "1")
     site.slurm.forgets("1")
     site.slurm.accounted["1"] = type(site.slurm.accounted["1"])(
-        id="1", state="TIMEOUT", comment=site.slurm.accounted["1"].comment)
+        id="1", state="TIMEOUT", comment=site.slurm.accounted["1"].comment, name="demo"
+    )
     assert (await site.only()).cause == reasons.TIME_LIMIT_REACHED
+
+
+async def test_another_job_that_the_accounts_know_under_its_number_is_not_it() -> None:
+    site = await placed()
+    site.slurm.accounted["1"] = SlurmJob(id="1", state="COMPLETED", comment="somebody else's", name="demo")
+    site.slurm.forgets("1")
+    assert {worker.phase for worker in (await site.only()).workers} == {WORKER_UNKNOWN}
 
 
 async def test_one_that_nobody_knows_any_more_is_unknown_first_and_lost_later() -> None:

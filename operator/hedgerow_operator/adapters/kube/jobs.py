@@ -51,14 +51,16 @@ class KubeJobs:
             raise _failure(job, error) from error
 
     async def annotate(self, job: TrainingJob, name: str, value: str) -> TrainingJob:
+        return await self._patch(job, {"annotations": {name: value}})
+
+    async def set_finalizers(self, job: TrainingJob, finalizers: tuple[str, ...]) -> TrainingJob:
+        """See reconcile.slurm_jobs.FinalizedJobs."""
+        return await self._patch(job, {"finalizers": list(finalizers)})
+
+    async def _patch(self, job: TrainingJob, changes: Fields) -> TrainingJob:
         # With the uid, so that a new job of the same name does not inherit it.
-        patch: Fields = {
-            "metadata": {
-                "uid": job.metadata.uid,
-                "resourceVersion": job.metadata.resource_version,
-                "annotations": {name: value},
-            }
-        }
+        version = job.metadata.resource_version
+        patch: Fields = {"metadata": {"uid": job.metadata.uid, "resourceVersion": version, **changes}}
         try:
             return training_job(await self._api.merge(_path(job), patch))
         except Rejected as error:

@@ -23,6 +23,8 @@ class StatePaths:
         self.live = self.root / "live.json"
         self.journal = self.root / "gateway.sqlite"
         self.news = self.root / "hedgerow.log"
+        # What node agents prove themselves with.
+        self.agents_token = self.root / "agents.token"
 
     def object(self, key: JobKey) -> Path:
         """The whole job object, as YAML."""

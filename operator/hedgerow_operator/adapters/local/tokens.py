@@ -3,6 +3,7 @@
 import hmac
 import secrets
 from collections.abc import Callable
+from pathlib import Path
 
 from hedgerow_operator.adapters.local.files import read_text, read_word, write_whole
 from hedgerow_operator.adapters.local.paths import StatePaths
@@ -12,7 +13,15 @@ from hedgerow_operator.server.auth import Denied, LauncherClaim
 
 def ensure_token(paths: StatePaths, key: JobKey) -> str:
     """The job's token; made when there is none. Raises OSError, UnicodeDecodeError."""
-    path = paths.token(key)
+    return _ensured(paths.token(key))
+
+
+def ensure_agents_token(paths: StatePaths) -> str:
+    """Likewise the one of node agents."""
+    return _ensured(paths.agents_token)
+
+
+def _ensured(path: Path) -> str:
     token = (read_text(path) or "").strip()
     if not token:
         token = secrets.token_urlsafe(32)

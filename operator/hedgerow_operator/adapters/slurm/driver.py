@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from hedgerow_operator.core.slurm.seen import SlurmJob, SlurmNode, Submission
+from hedgerow_operator.reconcile.ports import Refused
 
 
-class Unsupported(Exception):
+class Unsupported(Refused):
     """This driver cannot do it; the message says which one can, or what to write instead."""
 
 

@@ -5,12 +5,14 @@ from pathlib import Path
 from hedgerow_operator.adapters.local.archive import ensure_archive
 from hedgerow_operator.adapters.local.errors import StateError
 from hedgerow_operator.adapters.local.file_jobs import key_of
+from hedgerow_operator.adapters.local.files import read_text, write_whole
 from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.adapters.local.tokens import ensure_token
 from hedgerow_operator.api.slurm_spec import REQUEUE
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.build.slurm.places import Places
 from hedgerow_operator.build.slurm.submission import submission
+from hedgerow_operator.core.slurm.runs import with_run
 from hedgerow_operator.core.slurm.sbatch_lines import BadLine
 from hedgerow_operator.core.slurm.seen import Submission
 from hedgerow_operator.reconcile.ports import Refused, Unreachable
@@ -36,9 +38,9 @@ class LocalFiles:
         except (OSError, UnicodeDecodeError, StateError) as error:
             raise Unreachable(f"{self._paths.root} cannot be used ({error})") from None
 
-    def note_cancelled(self, job: TrainingJob, attempt: int) -> None:
+    async def note_cancelled(self, job: TrainingJob, attempt: int, number: str) -> None:
         """See Submissions."""
-        path = self._cancelled(job, attempt)
+        path = self._cancelled(job, attempt, number)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch()
@@ -46,9 +48,9 @@ class LocalFiles:
             raise Unreachable(f"{path} cannot be written: {error.strerror}") from None
         self._noted.add(path)
 
-    def was_cancelled(self, job: TrainingJob, attempt: int) -> bool:
+    def was_cancelled(self, job: TrainingJob, attempt: int, number: str) -> bool:
         """See Submissions."""
-        path = self._cancelled(job, attempt)
+        path = self._cancelled(job, attempt, number)
         if path not in self._noted and path.exists():
             self._noted.add(path)
         return path in self._noted
@@ -61,7 +63,9 @@ class LocalFiles:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         runs = ""
         if job.spec.slurm is not None and job.spec.slurm.resubmit == REQUEUE:
-            runs = str(self._paths.job(key) / f"runs-{attempt}")
+            runs = str(self._runs(job, attempt))
+            if not self.runs(job, attempt):
+                self.add_run(job, attempt, 0, attempt)
         return Places(
             directory=str(directory),
             archive=str(archive),
@@ -72,5 +76,25 @@ class LocalFiles:
             logs=True,
         )
 
-    def _cancelled(self, job: TrainingJob, attempt: int) -> Path:
-        return self._paths.placement(key_of(job), attempt) / _CANCELLED
+    def runs(self, job: TrainingJob, first: int) -> tuple[int, ...]:
+        """See Submissions."""
+        path = self._runs(job, first)
+        try:
+            return tuple(map(int, (read_text(path) or "").split()))
+        except (OSError, ValueError) as error:
+            raise Unreachable(f"{path} cannot be read ({error})") from None
+
+    def add_run(self, job: TrainingJob, first: int, number: int, attempt: int) -> None:
+        """See Submissions."""
+        path = self._runs(job, first)
+        lines = "".join(f"{entry}\n" for entry in with_run(self.runs(job, first), number, attempt))
+        try:
+            write_whole(path, lines.encode())
+        except OSError as error:
+            raise Unreachable(f"{path} cannot be written: {error.strerror}") from None
+
+    def _runs(self, job: TrainingJob, first: int) -> Path:
+        return self._paths.job(key_of(job)) / f"runs-{first}"
+
+    def _cancelled(self, job: TrainingJob, attempt: int, number: str) -> Path:
+        return self._paths.placement(key_of(job), attempt) / f"{_CANCELLED}-{number}"

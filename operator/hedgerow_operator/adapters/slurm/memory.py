@@ -4,6 +4,7 @@ from hedgerow_operator.api.times import parse_optional_time
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.slurm.comments import comment_of
 from hedgerow_operator.core.slurm.hostlist import expand
+from hedgerow_operator.core.slurm.runs import Entry
 from hedgerow_operator.core.slurm.seen import SlurmJob
 
 
@@ -12,7 +13,9 @@ class Known:
 
     missing_since: the controller does not show it. asked_at: when we asked last that it ends. over_told: its end was
     shown to the decisions. silent: its nodes that did not answer at some time. waits_since: it waits although its
-    launchers were told to train. alive: it was seen to run. awaited: it was asked to end and has not.
+    launchers were told to train. alive: it was seen to run. awaited: it is about to change. gone: nothing is left.
+    put_back: its run is over, and the batch job waits for the next (latest: as it is shown meanwhile).
+    was_paused: somebody had suspended it.
     """
 
     def __init__(self, job: SlurmJob) -> None:
@@ -25,10 +28,17 @@ class Known:
         self.waits_since: float | None = None
         self.alive = False
         self.awaited = False
+        self.latest = job
+        self.put_back = False
+        self.was_paused = False
+        self.gone = False
 
-    def see(self, job: SlurmJob) -> None:
-        """The controller shows it so."""
-        self.job, self.missing_since = job, None
+    def see(self, entry: Entry) -> None:
+        """The controller shows it so. Of a run that is over what was seen last stays: its nodes are shown no more."""
+        self.latest, self.put_back = entry.job, entry.put_back
+        if not entry.put_back:
+            self.job = entry.job
+        self.missing_since, self.gone = None, self.gone and entry.put_back
 
     def miss(self, now: float) -> float:
         """The controller does not show it; for how long it has not."""
@@ -48,6 +58,7 @@ def stored(job: TrainingJob) -> SlurmJob | None:
         state=state,
         flags=frozenset(flags),
         comment=comment_of(job.metadata.uid, told.placement),
+        name=job.metadata.name,
         nodes=expand(told.nodes),
         submitted_at=parse_optional_time(told.submitted_at),
     )

@@ -31,6 +31,7 @@ class Run(Struct, frozen=True, kw_only=True):
 
     asked: we have asked it to end. ours: its cancellation was our doing. forced: workers that are not waited for.
     too_few: the nodes that it avoids leave it too few. put_back: it waits again while its launchers were told to train.
+    was_paused: somebody had suspended it.
     """
 
     attempt: int
@@ -41,6 +42,7 @@ class Run(Struct, frozen=True, kw_only=True):
     forced: Set[str] = frozenset()
     too_few: bool = False
     put_back: bool = False
+    was_paused: bool = False
 
 
 def placement_seen(run: Run, facts: Mapping[str, NodeFacts], workers: int, now: float) -> PlacementSeen:
@@ -60,6 +62,9 @@ def placement_seen(run: Run, facts: Mapping[str, NodeFacts], workers: int, now: 
         cause=reasons.REQUEUED if run.put_back else _cause(run) if over and not meaning.well else "",
         waiting=meaning.message if waits else "",
         held=waits and meaning.kind is Kind.HELD,
+        hopeless=waits and meaning.hopeless,
+        paused=meaning.message if meaning.paused else "",
+        was_paused=run.was_paused,
         slurm=SlurmJobStatus(
             job_id=job.id,
             placement=run.attempt,

@@ -9,22 +9,24 @@ from hedgerow_operator.adapters.slurm.cluster_view import BUSY_SECONDS, NODES_SE
 from hedgerow_operator.adapters.slurm.memory import Known, stored
 from hedgerow_operator.adapters.slurm.observe import Run, is_gone, placement_seen
 from hedgerow_operator.api import reasons
+from hedgerow_operator.api.slurm_spec import REQUEUE
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.build.slurm.submission import lead_seconds
+from hedgerow_operator.core.ladder import NEW_PLACEMENT
 from hedgerow_operator.core.seen import PlacementSeen
-from hedgerow_operator.core.slurm.comments import comment_of
 from hedgerow_operator.core.slurm.node_facts import SILENT, NodeFacts
 from hedgerow_operator.core.slurm.refusals import Refusal, kind_of
 from hedgerow_operator.core.slurm.room import too_few
+from hedgerow_operator.core.slurm.runs import Entry, entry_of
 from hedgerow_operator.core.slurm.seen import SlurmJob, Submission
 from hedgerow_operator.core.slurm.state_table import Kind
-from hedgerow_operator.core.slurm.states import Meaning, means, vanished
+from hedgerow_operator.core.slurm.states import Meaning, is_same, means, vanished
 from hedgerow_operator.core.step import ENDED, GATHERING, REMOVING, RUNNING, STARTING, STOPPING
 from hedgerow_operator.reconcile.ports import JobKey, Refused, TooTight, Unreachable
 
 # A job that does not end after it was asked is asked again: a controller that died may have forgotten.
 ASK_AGAIN_SECONDS = 10.0
-# What a controller has taken from a command that failed is in its listings by then.
+# What was sent to a controller that did not answer is in its listings so long after it answers again.
 SETTLE_SECONDS = 3.0
 # A node that comes back ends what it still ran, within seconds.
 BACK_SECONDS = 10.0
@@ -44,11 +46,17 @@ class Submissions(Protocol):
     async def prepare(self, job: TrainingJob, attempt: int, excluded: tuple[str, ...]) -> Submission:
         """Everything lies where it has to. Raises Refused, Unreachable."""
 
-    def note_cancelled(self, job: TrainingJob, attempt: int) -> None:
-        """We are about to cancel it. Raises Unreachable."""
+    async def note_cancelled(self, job: TrainingJob, attempt: int, number: str) -> None:
+        """We are about to cancel the batch job of this number. Raises Unreachable, Conflict."""
 
-    def was_cancelled(self, job: TrainingJob, attempt: int) -> bool:
+    def was_cancelled(self, job: TrainingJob, attempt: int, number: str) -> bool:
         """Whether we did."""
+
+    def runs(self, job: TrainingJob, first: int) -> tuple[int, ...]:
+        """The attempt that each run of the batch job that began as ``first`` begins with. Raises Unreachable."""
+
+    def add_run(self, job: TrainingJob, first: int, number: int, attempt: int) -> None:
+        """Its run ``number`` (from 0) is this attempt. Raises Unreachable."""
 
 
 class SlurmRuntime:
@@ -71,7 +79,7 @@ class SlurmRuntime:
         self._on_change = on_change
         self._known: dict[tuple[str, int], Known] = {}
         self._keys: dict[str, JobKey] = {}
-        self._uncertain: dict[tuple[str, int], float] = {}
+        self._uncertain: dict[tuple[str, int], float | None] = {}
         self._killed: set[str] = set()
         view.on_change = self._changed
 
@@ -89,16 +97,21 @@ class SlurmRuntime:
         key = (job.metadata.uid, attempt)
         if job.metadata.uid in self._killed:
             raise Unreachable("nothing is submitted: the job is being ended")
-        unsure = self._uncertain.get(key)
-        if unsure is not None and self._stopwatch() - unsure < SETTLE_SECONDS:
-            raise Unreachable("whether Slurm has taken the job is not known yet; looking again")
-        if _of(await self._view.fresh_jobs(), *key):
+        listing = await self._view.fresh_jobs()
+        if self._not_removed(job, attempt, listing) or await self._run_again(job, attempt, excluded_nodes, listing):
+            self._uncertain.pop(key, None)
             return
+        if key in self._uncertain:
+            # A controller that was frozen carries out what had been sent to it once it goes on.
+            answers_since = self._uncertain[key] = self._uncertain[key] or self._stopwatch()
+            if self._stopwatch() - answers_since < SETTLE_SECONDS:
+                raise Unreachable("whether Slurm has taken the job is not known yet; looking again")
+        excluded_nodes = await self._of_this_cluster(excluded_nodes)
         submission = await self._submissions.prepare(job, attempt, excluded_nodes)
         try:
             number = await self._view.driver.submit(submission)
         except Unreachable:
-            self._uncertain[key] = self._stopwatch()
+            self._uncertain[key] = None
             raise
         except Refused as error:
             raise _refusal(error, excluded_nodes) from error
@@ -117,20 +130,45 @@ class SlurmRuntime:
 
     async def remove(self, job: TrainingJob, attempt: int, force: tuple[str, ...]) -> None:
         """See Runtime. What is asked to end is told from a listing of this moment: numbers are given again."""
-        key = (job.metadata.uid, attempt)
-        listed = _of(await self._view.fresh_jobs(), *key)
+        listed = self._of(job, attempt, await self._view.fresh_jobs())
         # One that is ending already was ended by somebody else, or has been asked.
-        alive = [entry for entry in listed if means(entry, self._clock()).kind not in (Kind.ENDING, Kind.ENDED)]
-        if alive:
-            self._submissions.note_cancelled(job, attempt)
+        alive = [entry for entry in listed if means(entry.job, self._clock()).kind not in (Kind.ENDING, Kind.ENDED)]
         for entry in alive:
-            await self._view.driver.cancel(entry.id)
-        known = self._known.get(key)
+            await self._end(job, entry)
+        known = self._known.get((job.metadata.uid, attempt))
         if known is not None:
             known.asked_at = self._stopwatch()
             known.forced |= frozenset(force)
         if alive:
             self._view.changed()
+
+    async def _of_this_cluster(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """sbatch refuses names that it does not know: of nodes elsewhere, or that are taken out of the cluster."""
+        nodes = (await self._view.nodes()).nodes if names else {}
+        return tuple(name for name in names if name in nodes)
+
+    async def _end(self, job: TrainingJob, entry: Entry) -> None:
+        if not _goes_on(job):
+            await self._submissions.note_cancelled(job, entry.attempt, entry.job.id)
+            await self._view.driver.cancel(entry.job.id)
+        elif not entry.put_back:
+            excluded = [node.name for node in job.status.excluded_nodes]
+            await self._view.driver.requeue(entry.job.id, excluded)
+
+    async def _run_again(self, job: TrainingJob, attempt: int, excluded: Sequence[str], listing: Listing) -> bool:
+        """Whether a batch job that is requeued is the placement from its next run on."""
+        for entry in self._entries(job, listing) if _requeues(job) else ():
+            over = _over(entry.job)
+            if over and entry.job.state == "CANCELLED":
+                continue
+            if not over and not entry.put_back:
+                raise Unreachable(f"the run of Slurm job {entry.job.id} before this one has not ended")
+            if over:
+                await self._view.driver.requeue(entry.job.id, excluded)
+                self._view.changed()
+            self._submissions.add_run(job, entry.first, entry.job.restarts + over, attempt)
+            return True
+        return False
 
     async def kill(self, job: TrainingJob) -> list[str]:
         """End every placement of the job at once, and start none any more; those that would not go."""
@@ -140,7 +178,7 @@ class SlurmRuntime:
             listing = await self._view.jobs(oldest=BUSY_SECONDS)
             left = [(attempt, entry) for attempt, entry in listing.jobs.get(job.metadata.uid, ()) if not _over(entry)]
             for attempt, entry in left:
-                self._submissions.note_cancelled(job, attempt)
+                await self._submissions.note_cancelled(job, attempt, entry.id)
                 await self._view.driver.cancel(entry.id)
             if not left or self._stopwatch() >= deadline:
                 return [entry.id for _, entry in left]
@@ -154,6 +192,25 @@ class SlurmRuntime:
 
     # What is known of each placement.
 
+    def _entries(self, job: TrainingJob, listing: Listing) -> list[Entry]:
+        every = listing.jobs.get(job.metadata.uid, ())
+        found = [(attempt, listed) for attempt, listed in every if not _was_refused(listed)]
+        if not _requeues(job):
+            return [Entry(attempt=attempt, first=attempt, job=listed) for attempt, listed in found]
+        return [entry_of(first, listed, self._submissions.runs(job, first)) for first, listed in found]
+
+    def _not_removed(self, job: TrainingJob, attempt: int, listing: Listing) -> bool:
+        """Whether the placement is there. An attempt that never began keeps its number in the next placement: one that
+        was removed, and that Slurm still shows, is not it.
+        """
+        known = self._known.get((job.metadata.uid, attempt))
+        removed = known.job.id if known is not None and known.over_told else None
+        listed = self._of(job, attempt, listing)
+        return bool(listed) and _shown(listed).job.id != removed
+
+    def _of(self, job: TrainingJob, attempt: int, listing: Listing) -> list[Entry]:
+        return [entry for entry in self._entries(job, listing) if entry.attempt == attempt]
+
     def _changed(self, uid: str) -> None:
         if uid in self._keys:
             self._on_change(self._keys[uid])
@@ -166,39 +223,48 @@ class SlurmRuntime:
 
     async def _learn(self, job: TrainingJob, listing: Listing) -> None:
         uid = job.metadata.uid
-        for attempt in {attempt for attempt, _ in listing.jobs.get(uid, ())}:
-            first, *twice = sorted(_of(listing, uid, attempt), key=lambda entry: (_over(entry), *_age(entry)))
-            for extra in twice:
+        for attempt in {entry.attempt for entry in self._entries(job, listing)}:
+            listed = self._of(job, attempt, listing)
+            shown = _shown(listed)
+            for late in listed:
                 # A submission whose answer was lost, and that came late. Nothing was started in it.
-                if not _over(extra):
-                    await self._view.driver.cancel(extra.id)
-            known = self._known.setdefault((uid, attempt), Known(first))
-            known.see(first)
+                if late is not shown and not _over(late.job):
+                    await self._view.driver.cancel(late.job.id)
+            known = self._known.get((uid, attempt))
+            if known is None or known.job.id != shown.job.id:
+                known = self._known[uid, attempt] = Known(shown.job)
+            known.see(shown)
+        for key in [key for key, known in self._known.items() if key[0] == uid and known.gone]:
+            # Of the current one it is remembered that it is gone: the status may still name it.
+            if key[1] != job.status.placement:
+                del self._known[key]
         before = stored(job)
         if before is not None and job.status.attempt_stage in _PLACED:
             self._known.setdefault((uid, job.status.placement), Known(before))
 
     async def _look(self, job: TrainingJob, attempt: int, listing: Listing) -> PlacementSeen | None:
         """How the placement stands; None: nothing is left of it."""
-        uid, known = job.metadata.uid, self._known[job.metadata.uid, attempt]
+        known = self._known[job.metadata.uid, attempt]
         meaning = await self._meaning(job, attempt, known, listing)
+        known.gone = meaning is None
         if meaning is None:
-            self._known.pop((uid, attempt), None)
             return None
         known.alive |= meaning.kind is Kind.ALIVE
-        await self._ask_again(known, meaning)
+        known.was_paused |= meaning.paused
+        await self._ask_again(job, attempt, known, meaning)
         run = Run(
             attempt=attempt,
             job=known.job,
             meaning=meaning,
             asked=known.asked_at is not None,
-            ours=self._submissions.was_cancelled(job, attempt),
+            ours=self._submissions.was_cancelled(job, attempt, known.job.id),
             forced=known.forced,
             too_few=await self._too_few(known.job, meaning, job.spec.workers),
             put_back=self._put_back(job, attempt, known, meaning),
+            was_paused=known.was_paused,
         )
-        ends = run.asked or job.status.attempt_stage == ENDED
-        known.awaited = ends and meaning.kind is not Kind.ENDED
+        ends = run.asked or meaning.kind is Kind.ENDING or job.status.attempt_stage == ENDED
+        known.awaited = (ends and meaning.kind is not Kind.ENDED) or meaning.kind is Kind.UNKNOWN
         return self._shown(job, run, known, await self._facts(run, known))
 
     def _shown(self, job: TrainingJob, run: Run, known: Known, facts: Mapping[str, NodeFacts]) -> PlacementSeen | None:
@@ -212,14 +278,14 @@ class SlurmRuntime:
 
     async def _meaning(self, job: TrainingJob, attempt: int, known: Known, listing: Listing) -> Meaning | None:
         """What its state means; None: it is gone."""
-        uid, now, lead = job.metadata.uid, self._clock(), float(lead_seconds(job))
-        if _of(listing, uid, attempt):
-            return means(known.job, now, lead)
-        if known.over_told or (_over(known.job) and job.status.attempt_stage not in _PLACED):
+        now, lead = self._clock(), float(lead_seconds(job))
+        if self._of(job, attempt, listing):
+            return _put_back_meaning(known, now) if known.put_back else means(known.job, now, lead)
+        if known.gone or known.over_told or (_over(known.job) and job.status.attempt_stage not in _PLACED):
             return None
         missing = known.miss(self._stopwatch())
         told = await self._view.driver.job(known.job.id)
-        if told is not None and told.comment == comment_of(uid, attempt):
+        if told is not None and is_same(known.job, told):
             known.job = told
             return means(told, now, lead)
         if means(known.job, now).kind in _NOT_PLACED and missing >= UNSEEN_SECONDS:
@@ -228,12 +294,12 @@ class SlurmRuntime:
             missing = float("inf")
         return vanished(known.job, missing, now)
 
-    async def _ask_again(self, known: Known, meaning: Meaning) -> None:
+    async def _ask_again(self, job: TrainingJob, attempt: int, known: Known, meaning: Meaning) -> None:
         """A controller that died right after it was asked has forgotten that it was."""
         if known.asked_at is None or meaning.kind in (Kind.ENDED, Kind.ENDING, Kind.UNKNOWN):
             return
         if self._stopwatch() - known.asked_at >= ASK_AGAIN_SECONDS:
-            await self._view.driver.cancel(known.job.id)
+            await self._end(job, Entry(attempt=attempt, first=attempt, job=known.job))
             known.asked_at = self._stopwatch()
             self._view.changed()
 
@@ -273,16 +339,45 @@ class SlurmRuntime:
         return fact
 
 
-def _of(listing: Listing, uid: str, attempt: int) -> list[SlurmJob]:
-    return [job for number, job in listing.jobs.get(uid, ()) if number == attempt]
+def _requeues(job: TrainingJob) -> bool:
+    return job.spec.slurm is not None and job.spec.slurm.resubmit == REQUEUE
+
+
+def _goes_on(job: TrainingJob) -> bool:
+    """Whether the batch job is to run once more after this: it must not come to an end then."""
+    plan = job.status.stopping
+    return _requeues(job) and plan is not None and plan.action == NEW_PLACEMENT and not job.spec.suspend
+
+
+def _put_back_meaning(known: Known, now: float) -> Meaning:
+    """Of a run that is over while the job waits for the next."""
+    ending = means(known.latest, now)
+    if ending.kind is Kind.ENDING:
+        return ending
+    message = f"Slurm job {known.job.id} was put back and is to run again"
+    return Meaning(kind=Kind.ENDED, cause=reasons.REQUEUED, message=message)
 
 
 def _over(job: SlurmJob) -> bool:
     return means(job, 0.0).kind is Kind.ENDED
 
 
-def _age(job: SlurmJob) -> tuple[float, int, str]:
-    return job.submitted_at or 0.0, len(job.id), job.id
+def _shown(listed: Sequence[Entry]) -> Entry:
+    """The one that is the placement: of live ones the first; an attempt that never began keeps its number, so of those
+    that have ended the last.
+    """
+    live = [entry for entry in listed if not _over(entry.job)]
+    return min(live, key=_age) if live else max(listed, key=_age)
+
+
+def _age(entry: Entry) -> tuple[float, int, str]:
+    return entry.job.submitted_at or 0.0, len(entry.job.id), entry.job.id
+
+
+def _was_refused(job: SlurmJob) -> bool:
+    """Slurm keeps a record also of what sbatch was refused: it has failed in the moment in which it was submitted."""
+    at_once = job.submitted_at is not None and job.ended_at is not None and job.ended_at - job.submitted_at <= 1.0
+    return job.state == "FAILED" and not job.nodes and at_once
 
 
 def _refusal(error: Refused, excluded: Sequence[str]) -> Exception:

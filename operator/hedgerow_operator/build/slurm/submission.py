@@ -10,7 +10,7 @@ from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.build.slurm.places import Places
 from hedgerow_operator.build.slurm.script import batch_script
 from hedgerow_operator.core.slurm.comments import comment_of
-from hedgerow_operator.core.slurm.sbatch_lines import flags_in
+from hedgerow_operator.core.slurm.sbatch_lines import BadLine, flags_in, is_heterogeneous
 from hedgerow_operator.core.slurm.seen import Submission
 from hedgerow_operator.core.slurm.times import duration_seconds
 
@@ -18,16 +18,20 @@ from hedgerow_operator.core.slurm.times import duration_seconds
 SIGNAL_SLACK_SECONDS = 30
 # Fields that a line of the script may fill where the manifest leaves them out.
 _FILLABLE = ("partition", "account", "qos", "gres", "time")
+HETEROGENEOUS = "it asks for a heterogeneous job; write one kind of node, as workers and gres say"
 _OWNED = frozenset(name for _instead, names in OWNED for name in names)
 
 
 def submission(job: TrainingJob, attempt: int, excluded: Sequence[str], places: Places) -> Submission:
     """The job of the placement that ``attempt`` is the first of; deterministic. ``job`` must have ``spec.slurm``.
 
-    Raises core.slurm.sbatch_lines.BadLine for ``#SBATCH`` lines in its script that sbatch would refuse.
+    Raises core.slurm.sbatch_lines.BadLine for ``#SBATCH`` lines in its script that sbatch would refuse, or that ask for
+    several kinds of nodes.
     """
     slurm = job.spec.slurm
     assert slurm is not None
+    if is_heterogeneous(slurm.script):
+        raise BadLine(HETEROGENEOUS)
     options = {**lines_taken(slurm.script), **_fields(job), **slurm.options, **_ours(job, excluded)}
     if places.output:
         options.setdefault("output", places.output)

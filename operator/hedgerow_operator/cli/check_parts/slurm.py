@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hedgerow_operator.api.slurm_spec import PER_TASK, SlurmSpec
 from hedgerow_operator.api.training_job import TrainingJob
-from hedgerow_operator.build.slurm.submission import lines_left
+from hedgerow_operator.build.slurm.submission import HETEROGENEOUS, lines_left
 from hedgerow_operator.build.slurm.user_script import calls_srun
 from hedgerow_operator.cli.check_parts.finding import Finding, about
 from hedgerow_operator.core.slurm.sbatch_lines import BadLine, is_heterogeneous
@@ -29,7 +29,7 @@ def findings(job: TrainingJob) -> Iterator[Finding]:
 
 def _lines(script: str) -> Iterator[Finding]:
     if is_heterogeneous(script):
-        yield _error("script: it asks for a heterogeneous job; write one kind of node, as workers and gres say")
+        yield _error(f"script: {HETEROGENEOUS}")
     try:
         left = lines_left(script)
     except BadLine as error:

@@ -32,6 +32,13 @@ class Folder:
         """Raises OSError, msgspec.DecodeError."""
         return msgspec.json.decode((self.path / _PLAN).read_bytes(), type=SbatchPlan)
 
+    def write_submitted(self, part: str, name: str, text: str) -> Path:
+        """What is given to sbatch, under the name that the batch job is to have. Raises OSError."""
+        path = self.state / part / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", errors="surrogateescape")
+        return path
+
     def text(self) -> str:
         """The script."""
         return self.script.read_bytes().decode("utf-8", "surrogateescape")

@@ -52,7 +52,8 @@ def for_submission(variables: Mapping[str, str], given: Mapping[str, str]) -> di
     """
     of_gpus = _GPUS if "SLURM_JOB_GPUS" in variables else ()
     kept = {
-        name: value for name, value in variables.items()
+        name: value
+        for name, value in variables.items()
         if name in _KEPT or not (name.startswith((*_OF_JOB, "SBATCH_")) or name in of_gpus)
     }
     return {**kept, **given}

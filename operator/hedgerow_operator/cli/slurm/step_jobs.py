@@ -13,6 +13,7 @@ from hedgerow_operator.adapters.local.file_jobs import FileJobs, key_of
 from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.adapters.local.state_file import read_job, write_job
 from hedgerow_operator.adapters.slurm.steps.desk import Call
+from hedgerow_operator.api.conditions import SUCCEEDED, is_true
 from hedgerow_operator.api.metadata import DEFAULT_NAMESPACE
 from hedgerow_operator.api.recovery import WEEK_SECONDS
 from hedgerow_operator.api.slurm_spec import MAX_SCRIPT
@@ -24,6 +25,7 @@ from hedgerow_operator.cli.slurm.own_options import manifest
 from hedgerow_operator.reconcile.ports import JobKey
 
 _SIGNALLED = 128
+_STARTUP = "startupTimeoutSeconds"
 
 
 class StepJobs:
@@ -89,11 +91,13 @@ class StepJobs:
         return self._apply(key, self._spec)
 
     def exit_code(self, key: JobKey) -> int:
-        """Of its srun, for the script: where the job has failed, that of a rank."""
+        """Of its srun, for the script: what became of the ranks counts over what became of srun."""
         call, job = self._calls[key], self.job(key)
         code = call.code or 0
         if job is None or code == 0:
             return code
+        if is_true(job.status.conditions, SUCCEEDED):
+            return 0
         return max(self._codes.get(key, {}).values(), default=0) or code
 
     def _stored(self, key: JobKey) -> TrainingJob | None:
@@ -133,10 +137,12 @@ class StepJobs:
 
 def untrained(spec: Mapping[str, Any]) -> dict[str, Any]:
     """The spec until a first step is told: the srun may be no training at all, and none that stands still or fails is
-    started anew.
+    started anew. Unless its user says within which time each has to tell one.
     """
-    health = {**spec.get("health", {}), "startupTimeoutSeconds": WEEK_SECONDS}
-    return {**spec, "health": health, "recovery": {**spec.get("recovery", {}), "maxRestarts": 0}}
+    health, recovery = spec.get("health", {}), spec.get("recovery", {})
+    if _STARTUP in health:
+        return dict(spec)
+    return {**spec, "health": {**health, _STARTUP: WEEK_SECONDS}, "recovery": {**recovery, "maxRestarts": 0}}
 
 
 def parsed(spec: Mapping[str, Any]) -> TrainingJobSpec:

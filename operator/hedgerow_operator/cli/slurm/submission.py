@@ -1,10 +1,10 @@
 """`hedgerow sbatch`: submits what sbatch was to submit, wrapped; exit codes and output are sbatch's."""
 
 import os
+import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -17,6 +17,7 @@ from hedgerow_operator.core.slurm.sbatch_options import HETEROGENEOUS, CommandLi
 from hedgerow_operator.core.slurm.sbatch_plan import (
     PRINTING,
     SbatchPlan,
+    given,
     is_script,
     of_wrap,
     with_added_flags,
@@ -110,42 +111,45 @@ def _watched(own: OwnOptions, line: CommandLine, name: str, script: str) -> int:
             f"{own.state} cannot be written to ({error.strerror}); name a folder that all nodes share with --state-dir"
         ) from None
     words = [*words_of(without(flags, ("parsable", "quiet"))), "--parsable", *plan.added]
-    text = wrapper(script, PYTHON, str(folder.path))
-    return _submit_and_tell(words, text, line, folder)
+    text = wrapper(script, PYTHON, str(folder.path), plan.own_signal)
+    told = {option: given(option, flags, script, variables) is not None for option in ("parsable", "quiet", "wait")}
+    return _submit_and_tell(words, text, line, folder, name, told)
 
 
-def _submit_and_tell(words: Sequence[str], text: str, line: CommandLine, folder: Folder) -> int:
-    with tempfile.NamedTemporaryFile("w", prefix="hedgerow-", errors="surrogateescape") as file:
-        file.write(text)
-        file.flush()
+def _submit_and_tell(
+    words: Sequence[str], text: str, line: CommandLine, folder: Folder, name: str, told: Mapping[str, bool]
+) -> int:
+    """told: whether sbatch was told to be parsable, to be quiet, to wait."""
+    path = folder.write_submitted("first", name, text)
+    # From standard input as well where the script comes from there: a batch job is called after its file.
+    piped = line.script is None and line.value("wrap") is None
+    with path.open() as file:
         try:
-            process = subprocess.Popen([SBATCH, *words, file.name, *line.arguments], stdout=subprocess.PIPE, text=True)
+            process = subprocess.Popen(
+                [SBATCH, *words, *([] if piped else [str(path), *line.arguments])],
+                stdin=file if piped else None,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
         except OSError as error:
             return _cannot(error)
-        assert process.stdout is not None
-        job_id, _, cluster = process.stdout.readline().strip().partition(";")
-        if job_id:
-            name_after(folder, job_id)
-            _tell(line, job_id, cluster)
-        code = process.wait()
-    if not job_id:
-        _discard(folder)
-    return wait_for_end(folder, code) if job_id and line.value("wait") is not None else code
+    assert process.stdout is not None
+    job_id, _, cluster = process.stdout.readline().strip().partition(";")
+    if job_id:
+        name_after(folder, job_id)
+        _tell(told, job_id, cluster)
+    code = process.wait()
+    if code and not job_id:
+        shutil.rmtree(folder.path, ignore_errors=True)
+    return wait_for_end(folder, code) if job_id and told["wait"] else code
 
 
-def _tell(line: CommandLine, job_id: str, cluster: str) -> None:
+def _tell(told: Mapping[str, bool], job_id: str, cluster: str) -> None:
     """As sbatch does."""
-    if line.value("parsable") is not None:
+    if told["parsable"]:
         click.echo(f"{job_id};{cluster}" if cluster else job_id)
-    elif line.value("quiet") is None:
+    elif not told["quiet"]:
         click.echo(f"Submitted batch job {job_id}" + (f" on cluster {cluster}" if cluster else ""))
-
-
-def _discard(folder: Folder) -> None:
-    """Nothing was submitted."""
-    for path in folder.path.iterdir():
-        path.unlink()
-    folder.path.rmdir()
 
 
 def _unwatched(words: Sequence[str], what: str, script: str | None = None) -> int:

@@ -5,22 +5,31 @@ import os
 import time
 from collections.abc import Callable, Iterable
 
+from msgspec.structs import replace
+
 from hedgerow_operator.adapters.slurm.driver import Driver
-from hedgerow_operator.adapters.slurm.steps.commands import StepCommands
 from hedgerow_operator.cli.slurm.folder import Folder
-from hedgerow_operator.cli.slurm.own_job import OwnJob, for_submission
-from hedgerow_operator.cli.slurm.submission import PYTHON
-from hedgerow_operator.core.slurm.chain import FINAL, Chain, Decision, End, Turn, end_of_script, turn
-from hedgerow_operator.core.slurm.hostlist import expand
-from hedgerow_operator.core.slurm.sbatch_options import parse
-from hedgerow_operator.core.slurm.sbatch_plan import SbatchPlan, given, successor_flags, wrapper
+from hedgerow_operator.cli.slurm.next_job import NextJob
+from hedgerow_operator.cli.slurm.own_job import OwnJob, array_variables
+from hedgerow_operator.cli.slurm.supervisor import Ended
+from hedgerow_operator.core.slurm.chain import (
+    FINAL,
+    BatchRun,
+    Chain,
+    Decision,
+    End,
+    Turn,
+    end_of_script,
+    number_of,
+    turn,
+)
+from hedgerow_operator.core.slurm.sbatch_plan import RESTARTS, SbatchPlan, comment_of
 from hedgerow_operator.core.slurm.seen import SlurmJob
 from hedgerow_operator.reconcile.ports import Unreachable
 
 _LOOK_SECONDS = 1.0
-_UNREACHABLE_SECONDS = 5.0
-# As scripts know it from Slurm's own requeue.
-_RESTART_COUNT = "SLURM_RESTART_COUNT"
+# For a batch job that is still to be submitted when this one ends.
+_SUBMIT_SECONDS, _CALL_OFF_SECONDS = 20.0, 5.0
 # Of a batch job that another one goes on from: temporary failure, as in sysexits.h.
 GOES_ON = 75
 
@@ -32,116 +41,113 @@ class Succession:
         self, folder: Folder, own: OwnJob, plan: SbatchPlan, driver: Driver, say: Callable[[str], None]
     ) -> None:
         self._folder, self._own, self._plan, self._driver, self._say = folder, own, plan, driver, say
-        self._commands = StepCommands(own.job_id)
-        self._flags = parse(plan.flags).flags
+        self._next = NextJob(folder, own, plan, driver, say)
         self._chain = Chain()
+        self._avoiding: tuple[str, ...] = ()
+        self._submitting: asyncio.Task[None] | None = None
         self.before: dict[str, SlurmJob] = {}
 
     async def turn(self) -> Decision:
         """Once the batch job before has surely ended: whether this one goes on. Raises OSError."""
         self._chain = self._folder.chain()
-        told = False
+        last, told = self._chain.newest, ""
         while True:
             try:
-                last = self._chain.newest
-                seen = await self._driver.job(last.job_id) if last is not None else None
+                seen = await self._seen(last) if last is not None else None
+                decision = turn(self._chain, seen, time.time())
             except Unreachable as error:
-                if not told:
-                    self._say(f"the batch job before this one cannot be asked for, so that nothing starts yet: {error}")
-                told = True
-                await asyncio.sleep(_UNREACHABLE_SECONDS)
-                continue
-            decision = turn(self._chain, seen, time.time())
+                decision = Decision(Turn.WAIT, f"the batch job before this one cannot be asked for: {error}")
             if decision.turn is not Turn.WAIT:
-                if last is not None and seen is not None:
-                    self.before[last.job_id] = seen
-                if decision.turn is Turn.GO_ON and last is not None:
-                    self._say(f"goes on after batch job {last.job_id}: {decision.why}")
-                return decision
+                break
             if not told:
-                self._say(f"waits: {decision.why}")
-            told = True
+                self._say(f"nothing is started yet: {decision.why}")
+            told = decision.why
             await asyncio.sleep(_LOOK_SECONDS)
+        if last is not None and seen is not None:
+            self.before[last.run] = seen
+        if decision.turn is Turn.GO_ON and last is not None:
+            self._say(f"goes on after batch job {last.run}: {decision.why}")
+        return decision
 
     async def begin(self) -> None:
         """Write down that this one has begun, and submit the one that waits for its end. Raises OSError."""
-        excluded = self._chain.newest.excluded if self._chain.newest else ()
+        last, successor = self._chain.newest, self._chain.successor
+        self._avoiding = last.excluded if last else ()
+        again = last is not None and number_of(last.run) == self._own.job_id
         self._chain = self._chain.begun(self._own.job_id)
+        if last is None:
+            self._chain = replace(self._chain, variables=array_variables(os.environ))
         self._folder.write_chain(self._chain)
-        if self._plan.successor:
-            await self._submit(excluded)
+        if again and successor:
+            self._told_successor(successor)
+        elif self._plan.successor:
+            self._submitting = asyncio.create_task(self._submit())
+
+    @property
+    def run(self) -> str:
+        """Name of this run."""
+        assert self._chain.newest is not None
+        return self._chain.newest.run
 
     def variables(self) -> dict[str, str]:
         """What the script is told beside what Slurm tells it."""
         before = len(self._chain.runs) - 1
-        return {_RESTART_COUNT: str(before)} if before else {}
+        return {RESTARTS: str(before), **self._chain.variables} if before else {}
 
-    def may_follow(self) -> bool:
-        """Whether another batch job waits for the end of this one."""
-        return bool(self._chain.successor)
+    async def why_not_without(self, nodes: Iterable[str]) -> str:
+        """Why the batch job that follows could not do without these nodes; "": it can."""
+        if set(nodes) & set(self._avoiding) & set(self._own.nodes):
+            return "this one was to avoid them already"
+        return await self._next.why_not_without(self._chain.successor, nodes, time.time())
 
-    async def end(self, code: int, end: End, why: str, excluded: Iterable[str], stepped: bool) -> int:
-        """The script has ended with ``code``; the exit code of the batch job. end, why: where it was ended by us."""
+    def note_step(self) -> None:
+        """A training did a step in this one."""
+        self._chain = self._chain.told(stepped=True)
+        self._folder.write_chain(self._chain)
+
+    async def end(self, code: int, ended: Ended) -> int:
+        """The script has ended with ``code``; the exit code of the batch job."""
+        end, why = ended.end, ended.why
         if end is End.NOT_YET:
-            own = await self._own_state() if code else None
-            end = end_of_script(code, own, time.time())
+            own = await self._own_state() if code or ended.terminated else None
+            end = end_of_script(code, ended.terminated, own, time.time())
         if end in FINAL and code:
             why = why or f"the script ended with exit code {code}"
-        left_out = tuple(excluded)
-        self._chain = self._chain.told(end=end, why=why, exit_code=code, stepped=stepped, excluded=left_out)
+        self._chain = self._chain.told(end=end, why=why, exit_code=code, excluded=ended.excluded)
         self._folder.write_chain(self._chain)
+        await self._end_submitting(_CALL_OFF_SECONDS if end in FINAL else _SUBMIT_SECONDS)
         if end in FINAL:
-            await self._call_off()
+            await self._next.call_off(self._chain.successor)
             return code
         if end is not End.NOT_YET:
-            await self._exclude(left_out)
+            await self._next.keep_off(self._chain.successor, ended.excluded)
             return GOES_ON
         return code
 
-    async def _submit(self, excluded: Iterable[str]) -> None:
-        script = self._folder.text()
-        path = self._folder.path / "next"
-        path.write_text(wrapper(script, PYTHON, str(self._folder.path), header=False), errors="surrogateescape")
-        words = successor_flags(self._plan, self._flags, script, self._own.job_id, self._own.task)
-        avoided = self._avoided(excluded)
-        words += [f"--exclude={','.join(avoided)}"] if avoided else []
-        environment = for_submission(os.environ, self._plan.variables)
-        try:
-            job_id, why = await self._commands.submit([*words, str(path), *self._plan.arguments], environment)
-        except Unreachable as error:
-            job_id, why = "", str(error)
-        if not job_id:
-            self._say(f"no batch job could be submitted that goes on after this one: {why}")
-            return
-        self._chain = Chain(runs=self._chain.runs, successor=job_id)
+    async def _submit(self) -> None:
+        job_id = await self._next.submit(self._avoiding)
+        self._told_successor(job_id)
+
+    async def _end_submitting(self, seconds: float) -> None:
+        """What has not been submitted after so many more seconds is not submitted any more."""
+        if self._submitting is not None:
+            await asyncio.wait({self._submitting}, timeout=seconds)
+            self._submitting.cancel()
+            await asyncio.wait({self._submitting})
+
+    def _told_successor(self, job_id: str) -> None:
+        self._chain = replace(self._chain, successor=job_id)
         self._folder.write_chain(self._chain)
 
-    def _avoided(self, nodes: Iterable[str]) -> list[str]:
-        """Those that the user excludes, and these."""
-        try:
-            own = expand(given("exclude", self._flags, self._folder.text(), self._plan.variables) or "")
-        except ValueError:  # a file of names
-            own = ()
-        more = [node for node in nodes if node not in own]
-        return [*own, *more] if more else []
-
-    async def _exclude(self, nodes: Iterable[str]) -> None:
-        avoided = self._avoided(nodes)
-        if not avoided or not self._chain.successor:
-            return
-        try:
-            why = await self._commands.exclude(self._chain.successor, avoided)
-        except Unreachable as error:
-            why = str(error)
-        if why:
-            self._say(f"batch job {self._chain.successor} could not be kept off {', '.join(avoided)}: {why}")
-
-    async def _call_off(self) -> None:
-        if self._chain.successor:
-            try:
-                await self._driver.cancel(self._chain.successor)
-            except Unreachable as error:
-                self._say(f"batch job {self._chain.successor} waits still, and ends at once when it begins: {error}")
+    async def _seen(self, last: BatchRun) -> SlurmJob | None:
+        """Its batch job. What Slurm has requeued is this one, and has ended before it began again."""
+        number = number_of(last.run)
+        if number == self._own.job_id:
+            return SlurmJob(id=number, state="PREEMPTED")
+        seen = await self._driver.job(number)
+        comment = comment_of(self._folder.path.name)
+        ours = seen is None or f"--comment={comment}" not in self._plan.added or seen.comment == comment
+        return seen if ours else None
 
     async def _own_state(self) -> SlurmJob | None:
         try:

@@ -9,17 +9,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-import msgspec
 
 from hedgerow.slurm.shim_files import shim_environment, write_shim
 from hedgerow_operator.adapters.local.archive import ensure_archive
 from hedgerow_operator.adapters.local.errors import StateError
 from hedgerow_operator.adapters.local.files import write_whole
-from hedgerow_operator.adapters.local.lock import StateLock
+from hedgerow_operator.adapters.local.lock import StateLock, holder
 from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.adapters.local.session_file import SessionRecord, write_session
 from hedgerow_operator.adapters.slurm.cli.driver import CliDriver
-from hedgerow_operator.adapters.slurm.driver import Driver
 from hedgerow_operator.cli import background
 from hedgerow_operator.cli.slurm.folder import Folder, name_after
 from hedgerow_operator.cli.slurm.own_job import OwnJob, own_job
@@ -27,32 +25,56 @@ from hedgerow_operator.cli.slurm.submission import OFF, OFF_VARIABLE
 from hedgerow_operator.cli.slurm.succession import Succession
 from hedgerow_operator.cli.slurm.supervisor import Supervisor
 from hedgerow_operator.cli.slurm.telling import FewLines
-from hedgerow_operator.cli.slurm.user_script import UserScript
+from hedgerow_operator.cli.slurm.user_script import cannot_run, command_of
 from hedgerow_operator.cli.views.lines import Lines
 from hedgerow_operator.cli.views.live_file import LiveFile
 from hedgerow_operator.cli.views.several import Several
 from hedgerow_operator.core.slurm.chain import Turn
-from hedgerow_operator.core.slurm.sbatch_plan import SbatchPlan
-from hedgerow_operator.reconcile.ports import Unreachable
+from hedgerow_operator.core.slurm.sbatch_plan import FOLLOWS, SbatchPlan, follows
 
 _FAILED = 1
 _LOCK_SECONDS = 60.0
 
 
+class Progress:
+    """How far it is. script: the user's has begun."""
+
+    script = False
+
+    def begin_script(self) -> None:
+        """From now on it must not be begun once more."""
+        self.script = True
+
+
 def supervise(words: Sequence[str]) -> int:
     """The exit code of the batch job."""
+    not_first = follows(words, os.environ)
+    words = [word for word in words[:1] if word != FOLLOWS] + list(words[1:])
     own = own_job(os.environ)
     if own is None or not words:
         say("supervise is what the batch job of hedgerow sbatch runs; write hedgerow sbatch SCRIPT")
         return 2
-    folder = Folder(Path(words[0]), own.task)
+    folder, progress = Folder(Path(words[0]), own.task), Progress()
     if os.environ.get(OFF_VARIABLE) == OFF:
-        return asyncio.run(UserScript(folder.script, words[1:], os.environ).run())
+        return _unwatched(folder, words[1:])
     try:
-        return asyncio.run(_supervise(folder, own, list(words[1:])))
-    except (OSError, StateError, Unreachable, msgspec.DecodeError) as error:
-        say(f"the script was not looked after: {error}")
-        return _FAILED
+        return asyncio.run(_supervise(folder, own, words[1:], progress))
+    except Exception as error:  # noqa: BLE001  (whatever it is, the script must not suffer from it)
+        why = f"{type(error).__name__}: {error}"
+        if progress.script or not_first:
+            say(f"the supervisor has failed, and the batch job ends ({why})")
+            return _FAILED
+        say(f"the script runs unwatched ({why})")
+        return _unwatched(folder, words[1:])
+
+
+def _unwatched(folder: Folder, arguments: Sequence[str]) -> int:
+    """Become the script: its signals and its exit code are Slurm's affair."""
+    words = command_of(folder.script, arguments)
+    try:
+        os.execvp(words[0], words)  # noqa: S606 (what the user has submitted)
+    except OSError as error:
+        return cannot_run(words, error)
 
 
 def say(sentence: str) -> None:
@@ -60,7 +82,7 @@ def say(sentence: str) -> None:
     click.echo(f"hedgerow: {sentence}", err=True)
 
 
-async def _supervise(folder: Folder, own: OwnJob, arguments: Sequence[str]) -> int:
+async def _supervise(folder: Folder, own: OwnJob, arguments: Sequence[str], progress: Progress) -> int:
     driver, plan = CliDriver(), folder.plan()
     succession = Succession(folder, own, plan, driver, say)
     decision = await succession.turn()
@@ -72,45 +94,46 @@ async def _supervise(folder: Folder, own: OwnJob, arguments: Sequence[str]) -> i
     try:
         name_after(folder, own.job_id)
         await succession.begin()
-        return await _run(folder, own, plan, driver, succession, paths, arguments)
+        supervisor = Supervisor(plan, own, paths, driver, _view(paths), succession, progress.begin_script)
+        code = await supervisor.run(folder.script, arguments, *_environment(folder, plan, succession, paths))
+        return await succession.end(code, supervisor.ended)
     finally:
-        lock.release()
+        if lock is not None:
+            lock.release()
 
 
-async def _locked(paths: StatePaths) -> StateLock:
-    """The lock of one that was just killed may be seen for a moment, or longer where files are on the network."""
+async def _locked(paths: StatePaths) -> StateLock | None:
+    """The lock of one that was just killed may be seen for a moment, or longer where files are on the network. Not
+    every file system has locks; Slurm has told already that the batch job before is gone. Raises StateError.
+    """
     deadline = time.monotonic() + _LOCK_SECONDS
     while True:
         try:
             return StateLock(paths)
         except StateError:
+            if holder(paths) is None:
+                return None
             if time.monotonic() >= deadline:
                 raise
             await asyncio.sleep(1.0)
 
 
-async def _run(
-    folder: Folder,
-    own: OwnJob,
-    plan: SbatchPlan,
-    driver: Driver,
-    succession: Succession,
-    paths: StatePaths,
-    arguments: Sequence[str],
-) -> int:
+def _environment(
+    folder: Folder, plan: SbatchPlan, succession: Succession, paths: StatePaths
+) -> tuple[dict[str, str], str]:
+    """The variables of the script, and the token of its launchers. Raises OSError, StateError."""
     token = secrets.token_urlsafe(32)
     write_whole(paths.root / "token", token.encode() + b"\n", mode=0o600)
-    archive = ensure_archive(paths)
+    archive = ensure_archive(StatePaths(folder.path.parent))  # shared by all submissions
     shim = paths.root / "shim"
     write_shim(str(shim), sys.executable, str(archive))
-    environment = shim_environment({**os.environ, **succession.variables()}, str(shim))
     write_session(paths, SessionRecord(jobs=(), again=f"hedgerow sbatch … {plan.name}", folder=plan.directory))
-    view = Several(
+    return shim_environment({**os.environ, **succession.variables()}, str(shim)), token
+
+
+def _view(paths: StatePaths) -> Several:
+    return Several(
         FewLines(say),
         Lines(time.time, lambda text: background.append(paths.news, text)),
         LiveFile(paths, time.monotonic),
     )
-    supervisor = Supervisor(plan, own, paths, driver, view, succession.before, succession.may_follow)
-    code = await supervisor.run(folder.script, arguments, environment, token)
-    ended = supervisor.ended
-    return await succession.end(code, ended.end, ended.why, ended.excluded, supervisor.steps.stepped)

@@ -5,9 +5,12 @@ import contextlib
 import signal
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
+from hedgerow.slurm.srun_shim import STEPS
+from hedgerow.slurm.step_runner import socket_name
 from hedgerow.wire import Report
 from hedgerow_operator.adapters.local.file_jobs import FileJobs, key_of
 from hedgerow_operator.adapters.local.paths import StatePaths
@@ -17,6 +20,7 @@ from hedgerow_operator.adapters.slurm.steps.commands import StepCommands
 from hedgerow_operator.adapters.slurm.steps.desk import Call, Desk
 from hedgerow_operator.adapters.slurm.steps.runtime import Allocation, StepRuntime
 from hedgerow_operator.adapters.slurm.steps.variables import step_variables
+from hedgerow_operator.api import reasons
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.cli.outcome import is_finished, is_suspended
 from hedgerow_operator.cli.phase import phase_of
@@ -30,6 +34,7 @@ from hedgerow_operator.cli.views.base import View
 from hedgerow_operator.core.slurm.chain import End
 from hedgerow_operator.core.slurm.sbatch_plan import SbatchPlan
 from hedgerow_operator.core.slurm.seen import SlurmJob
+from hedgerow_operator.core.step import PLACING
 from hedgerow_operator.reconcile.engine import Reconciler
 from hedgerow_operator.reconcile.ports import JobKey, Unreachable
 from hedgerow_operator.reconcile.queue import WorkQueue
@@ -45,6 +50,9 @@ _REPORT_SECONDS = 5.0
 _END_SECONDS = 30.0
 # Between TERM and KILL for the script itself, once its sruns have ended.
 _SCRIPT_SECONDS = 5.0
+_LONGEST_FOLDER = 64
+# What placements end as when the batch job ends in order. None of it counts as a restart.
+_CAUSES = {End.TIME_LIMIT: reasons.TIME_LIMIT_REACHED, End.HANDED_OVER: reasons.REQUEUED}
 _PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 
 
@@ -58,8 +66,24 @@ class Ended:
         self.terminated = False
 
 
+class OtherBatchJobs(Protocol):
+    """Those of the same submission. before: the ones that came before this one, as they ended, by run."""
+
+    before: dict[str, SlurmJob]
+
+    @property
+    def run(self) -> str:
+        """Name of this one's run."""
+
+    async def why_not_without(self, nodes: Iterable[str]) -> str:
+        """Why the one that follows could not do without these nodes; "": it can."""
+
+    def note_step(self) -> None:
+        """A training did a step in this one."""
+
+
 class Supervisor:
-    """before: the batch jobs of the chain that came before, as they ended. may_follow: whether another waits."""
+    """Of one batch job; `ended` says how it came to its end."""
 
     def __init__(
         self,
@@ -68,22 +92,23 @@ class Supervisor:
         paths: StatePaths,
         driver: Driver,
         view: View,
-        before: Mapping[str, SlurmJob],
-        may_follow: Callable[[], bool],
+        others: OtherBatchJobs,
+        on_begin: Callable[[], None],
     ) -> None:
+        """on_begin: called when the script is about to begin."""
         self._plan, self._own, self._paths, self._view = plan, own, paths, view
         self._spec = parsed(plan.spec)
         self._driver = driver
-        self._may_follow = may_follow
+        self._others, self._on_begin = others, on_begin
         self._jobs = FileJobs(paths, time.time, view.changed, view.happened)
         self.steps = StepJobs(paths, self._jobs, plan.spec)
         self._runtime = StepRuntime(
             paths=paths,
-            allocation=Allocation(own.job_id, own.nodes),
+            allocation=Allocation(own.job_id, others.run, own.nodes),
             commands=StepCommands(own.job_id),
             view=ClusterView(driver),
             variables=lambda key, uid, attempt: step_variables(key, uid, attempt, self._spec, paths),
-            before=before,
+            before=others.before,
             hand_over=self._hand_over,
             on_change=self._look,
             clock=time.time,
@@ -108,11 +133,13 @@ class Supervisor:
         loop = asyncio.get_running_loop()
         for number in _PASSED_ON:
             loop.add_signal_handler(number, self._signalled, number)
-        with tempfile.TemporaryDirectory(prefix="hedgerow-") as folder:
-            desk = Desk(Path(folder) / "steps", self._called, self._call_changed)
+        with tempfile.TemporaryDirectory(prefix="hedgerow-", dir=_short_folder()) as folder:
+            name = socket_name(environment.get("SLURM_JOB_ID", ""))
+            desk = Desk(Path(folder) / name, self._called, self._call_changed)
             async with self._working(desk, token):
-                variables = {**environment, "HEDGEROW_STEPS": str(desk.path)}
+                variables = {**environment, STEPS: str(desk.path)}
                 self._script = UserScript(script, arguments, variables)
+                self._on_begin()
                 return await self._until_end(asyncio.create_task(self._script.run()))
 
     @contextlib.asynccontextmanager
@@ -148,8 +175,7 @@ class Supervisor:
         """Let every rank save what it can, and see that nothing of them is left."""
         deadline = time.monotonic() + self._spec.recovery.grace_seconds + _END_SECONDS
         while time.monotonic() < deadline and not running.done():
-            jobs = self._jobs.all()
-            if all(is_finished(job) or is_suspended(job) for job in jobs):
+            if all(is_over(job) for job in self._jobs.all()):
                 return
             await asyncio.sleep(_TICK_SECONDS)
             self._view.tick()
@@ -170,15 +196,15 @@ class Supervisor:
         if self._stop.is_set():
             return
         self.ended.end, self.ended.why, self.ended.excluded = end, why, tuple(excluded)
-        self._runtime.closing = f"nothing is started any more: {why}"
+        self._runtime.closing, self._runtime.cause = why, _CAUSES[end]
         self._view.note(why)
-        self._jobs.interrupt()
         self._look_at_all()
         self._stop.set()
 
-    def _hand_over(self, key: JobKey, nodes: Sequence[str]) -> bool:
-        if not self._may_follow():
-            self._say_once(f"{key.name} stays on {', '.join(nodes)}: no batch job follows that could avoid them")
+    async def _hand_over(self, key: JobKey, nodes: Sequence[str]) -> bool:
+        why = await self._others.why_not_without(nodes)
+        if why:
+            self._say_once(f"{key.name} stays on {', '.join(nodes)}: {why}")
             return False
         self._end(End.HANDED_OVER, f"{key.name} goes on in the next batch job, without {', '.join(nodes)}", nodes)
         return True
@@ -238,10 +264,13 @@ class Supervisor:
         key = self.steps.key_of(report.job.uid)
         if key is None:
             return
-        with contextlib.suppress(Unreachable):
+        stepped = self.steps.stepped
+        with contextlib.suppress(Unreachable, OSError):
             self._runtime.heard(key, report)
             if self.steps.hear(report) is not None:
                 self._look(key)
+            if self.steps.stepped and not stepped:
+                self._others.note_step()
 
     def _heard(self, uid: str, seconds: float) -> None:
         key = self.steps.key_of(uid)
@@ -272,3 +301,12 @@ class Supervisor:
         if self.steps.job(key) is not None:
             self._queue.add(key)
 
+
+def is_over(job: TrainingJob) -> bool:
+    """Whether nothing of it runs, and nothing will in this batch job."""
+    return is_finished(job) or is_suspended(job) or job.status.attempt_stage == PLACING
+
+
+def _short_folder() -> str | None:
+    """For a socket, whose path has at most 107 letters (unix(7)); None: the usual one."""
+    return "/tmp" if len(tempfile.gettempdir()) > _LONGEST_FOLDER else None  # noqa: S108  (ours alone below it)

@@ -15,7 +15,7 @@ class UserScript:
     """code: once it has ended."""
 
     def __init__(self, path: Path, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
-        self._words = [*_interpreter(path), *arguments]
+        self._words = command_of(path, arguments)
         self._environment = dict(environment)
         self._process: asyncio.subprocess.Process | None = None
 
@@ -26,9 +26,7 @@ class UserScript:
                 *self._words, env=self._environment, start_new_session=True
             )
         except OSError as error:
-            code = _NOT_FOUND if isinstance(error, FileNotFoundError) else _CANNOT_RUN
-            os.write(2, f"hedgerow: {self._words[0]} cannot be run: {error.strerror}\n".encode())
-            return code
+            return cannot_run(self._words, error)
         code = await self._process.wait()
         return _SIGNALLED - code if code < 0 else code
 
@@ -44,9 +42,15 @@ class UserScript:
                 os.killpg(self._process.pid, number)
 
 
-def _interpreter(path: Path) -> list[str]:
+def command_of(path: Path, arguments: Sequence[str]) -> list[str]:
     """The words that run a script: as its first line says, since the file system may not be one to run files from."""
     with path.open("rb") as file:
         first = file.readline(_LINE_BYTES)
-    words = first[2:].decode("utf-8", "surrogateescape").strip().split(None, 1)
-    return [*words, str(path)] if first.startswith(b"#!") and words else [str(path)]
+    words = first[2:].decode("utf-8", "surrogateescape").strip().split(None, 1) if first.startswith(b"#!") else []
+    return [*words, str(path), *arguments]
+
+
+def cannot_run(words: Sequence[str], error: OSError) -> int:
+    """The exit code, as a shell has it; a person is told."""
+    os.write(2, f"hedgerow: {words[0]} cannot be run: {error.strerror}\n".encode())
+    return _NOT_FOUND if isinstance(error, FileNotFoundError) else _CANNOT_RUN

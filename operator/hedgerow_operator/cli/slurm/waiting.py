@@ -6,7 +6,7 @@ import time
 import msgspec
 
 from hedgerow_operator.cli.slurm.folder import Folder
-from hedgerow_operator.core.slurm.chain import FINAL, Chain
+from hedgerow_operator.core.slurm.chain import FINAL, Chain, number_of
 
 _LOOK_SECONDS = 2.0
 # What was just seen to end may not have written so yet, nor the next have been let go.
@@ -23,7 +23,7 @@ def wait_for_end(folder: Folder, code: int) -> int:
             return code
         if newest.end in FINAL:
             return newest.exit_code
-        missed = 0 if _is_queued(chain.successor) or _is_queued(newest.job_id) else missed + 1
+        missed = 0 if _is_queued(chain.successor) or _is_queued(number_of(newest.run)) else missed + 1
         time.sleep(_LOOK_SECONDS)
     return code
 

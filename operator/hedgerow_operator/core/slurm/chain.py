@@ -12,6 +12,7 @@ from hedgerow_operator.core.slurm.states import means
 
 # Batch jobs in a row in which no step of a training was done, after which no more follow.
 MOST_FRUITLESS = 3
+_AGAIN = "#"
 _WANTED = frozenset({reasons.CANCELLED_OUTSIDE, reasons.DEADLINE_EXCEEDED})
 
 
@@ -31,11 +32,13 @@ FINAL = frozenset({End.SUCCEEDED, End.FAILED, End.CANCELLED})
 
 
 class BatchRun(Struct, frozen=True, kw_only=True):
-    """One batch job of the chain. exit_code: of the script. stepped: a training did a step in it. fruitless: how many
-    in a row up to it, itself included, in which none did. excluded: nodes that the next has to avoid.
+    """One run of a batch job. run: its number, and where it is not the first of that
+    number (requeued by Slurm, or forgotten and begun anew) which it is. exit_code: of the script.
+    stepped: a training did a step in it. fruitless: how many in a row up to it, itself included, in which none did.
+    excluded: nodes that the next has to avoid.
     """
 
-    job_id: str
+    run: str
     end: End = End.NOT_YET
     why: str = ""
     exit_code: int = 0
@@ -45,25 +48,35 @@ class BatchRun(Struct, frozen=True, kw_only=True):
 
 
 class Chain(Struct, frozen=True, kw_only=True):
-    """The batch jobs so far, the newest last. successor: id of the one that waits for the newest; "": none."""
+    """The batch jobs so far, the newest last. successor: id of the one that waits for the newest; "": none.
+    variables: of the array, as the first of a task was told them.
+    """
 
     runs: tuple[BatchRun, ...] = ()
     successor: str = ""
+    variables: dict[str, str] = {}
 
     @property
     def newest(self) -> BatchRun | None:
         """The last that has begun."""
         return self.runs[-1] if self.runs else None
 
-    def begun(self, job_id: str) -> "Chain":
-        """With a batch job that begins now."""
+    def begun(self, number: str) -> "Chain":
+        """With one of this number that begins now."""
+        again = sum(number_of(entry.run) == number for entry in self.runs)
+        run = f"{number}{_AGAIN}{again}" if again else number
         last = self.newest
         fruitless = 1 if last is None or last.stepped else last.fruitless + 1
-        return Chain(runs=(*self.runs, BatchRun(job_id=job_id, fruitless=fruitless)))
+        return replace(self, runs=(*self.runs, BatchRun(run=run, fruitless=fruitless)), successor="")
 
     def told(self, **changes: object) -> "Chain":
         """With what the newest says of itself."""
         return replace(self, runs=(*self.runs[:-1], replace(self.runs[-1], **changes)))
+
+
+def number_of(run: str) -> str:
+    """What Slurm calls the batch job of a run by."""
+    return run.partition(_AGAIN)[0]
 
 
 class Turn(StrEnum):
@@ -95,20 +108,21 @@ def turn(chain: Chain, before: SlurmJob | None, now: float) -> Decision:
     # One that handed over ends with an exit code of its own; whatever is said of its end later counts no more.
     if meaning is not None and meaning.cause in _WANTED and last.end is End.NOT_YET:
         return Decision(Turn.END, meaning.message, 1)
-    if not last.stepped and last.fruitless >= MOST_FRUITLESS:
+    preempted = meaning is not None and meaning.cause == reasons.PREEMPTED
+    if not last.stepped and last.fruitless >= MOST_FRUITLESS and not preempted:
         why = f"{last.fruitless} batch jobs in a row ended before a step was done"
         return Decision(Turn.END, f"{why}; the last: {meaning.message}" if meaning else why, 1)
-    return Decision(Turn.GO_ON, last.why or (meaning.message if meaning else f"Slurm job {last.job_id} is forgotten"))
+    return Decision(Turn.GO_ON, last.why or (meaning.message if meaning else f"Slurm job {last.run} is forgotten"))
 
 
-def end_of_script(code: int, own: SlurmJob | None, now: float) -> End:
-    """How the batch job ends whose script has ended by itself. own: it, as Slurm shows it; None: it could not be asked.
+def end_of_script(code: int, terminated: bool, own: SlurmJob | None, now: float) -> End:
+    """How the batch job ends whose script has ended by itself. terminated: Slurm has told it to. own: it, as Slurm
+    shows it; None: it could not be asked.
 
-    A script that fails while Slurm ends the job has failed because of that: what follows is decided by the next one.
+    A script that fails while Slurm ends the job has failed because of that, and one that ends well when it is told to
+    has not finished: what follows is decided by the next one, which sees why.
     """
-    if code == 0:
-        return End.SUCCEEDED
     meaning = means(own, now) if own is not None else None
-    if meaning is None or meaning.kind is Kind.ALIVE:
-        return End.FAILED
-    return End.CANCELLED if meaning.cause in _WANTED else End.NOT_YET
+    if terminated or (code and meaning is not None and meaning.kind is not Kind.ALIVE):
+        return End.CANCELLED if meaning is not None and meaning.cause in _WANTED else End.NOT_YET
+    return End.FAILED if code else End.SUCCEEDED

@@ -84,7 +84,7 @@ def _ready(seen: ClusterSeen) -> Condition:
     if seen.refused is not None:
         return _condition(FALSE, *seen.refused)
     if seen.unreachable:
-        return _condition(UNKNOWN, reasons.CLUSTER_UNREACHABLE, seen.unreachable)
+        return _condition(UNKNOWN, reasons.UNREACHABLE, seen.unreachable)
     release = _release(seen.version)
     if release is not None and release < OLDEST_RELEASE:
         oldest = ".".join(f"{part:02}" for part in OLDEST_RELEASE)
@@ -93,7 +93,7 @@ def _ready(seen: ClusterSeen) -> Condition:
     message = f"Slurm {seen.version} answers"
     if seen.refused_users:
         message += f"; it does not let us act as {', '.join(seen.refused_users)}"
-    return _condition(TRUE, reasons.CLUSTER_ANSWERS, message)
+    return _condition(TRUE, reasons.ANSWERS, message)
 
 
 def _condition(status: ConditionStatus, reason: str, message: str) -> Condition:

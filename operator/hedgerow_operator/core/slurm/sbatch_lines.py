@@ -5,12 +5,13 @@ slurmrestd and pyslurm do not look at them: whoever submits through those has to
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
-from hedgerow_operator.core.slurm.sbatch_options import Flag, parse
+from hedgerow_operator.core.slurm.sbatch_options import KINDS, REQUIRED, Flag, parse
 
 _MAGIC = "#SBATCH"
 _BLANKS = re.compile(r"\s*")
-_PIECE = re.compile(r"""\\.?|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^\s#"'\\]""")
+_PIECE = re.compile(r"""\\\S?|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^\s#"'\\]""")
 _WORD = re.compile(f"(?:{_PIECE.pattern})+")
 _ESCAPED = re.compile(r"\\(.?)")
 _HETEROGENEOUS = ("hetjob", "packjob")
@@ -27,8 +28,7 @@ def header_lines(script: str) -> list[str]:
 
 def flags_in(script: str) -> tuple[Flag, ...]:
     """The options that they give, in order. Raises BadLine."""
-    words = [word for number, line in _header(script) for word in _words(line[len(_MAGIC) :], number)]
-    return parse(words).flags
+    return tuple(flag for number, line in _header(script) for flag in _flags(line[len(_MAGIC) :], number))
 
 
 def is_heterogeneous(script: str) -> bool:
@@ -44,9 +44,19 @@ def _header(script: str) -> Iterator[tuple[int, str]]:
             return
 
 
+def _flags(text: str, number: int) -> tuple[Flag, ...]:
+    line = parse(list(takewhile(bool, _words(text, number))))
+    if line.script not in (None, *_HETEROGENEOUS):
+        raise BadLine(f"line {number}: {line.script} is no option; write it after its option, or after a #")
+    for flag in line.flags:
+        if flag.value is None and KINDS.get(flag.name) == REQUIRED:
+            raise BadLine(f"line {number}: --{flag.name} needs a value; write --{flag.name}=…")
+    return line.flags
+
+
 def _words(text: str, number: int) -> Iterator[str]:
-    """Words between blanks. Quotes hold blanks together, a backslash takes what follows as it is, and an unquoted ``#``
-    begins a comment.
+    """Words between blanks. Quotes hold blanks together, a backslash takes what follows as it is (no blank outside of
+    quotes), and an unquoted ``#`` begins a comment. An empty one ends the line.
     """
     text, at = text.rstrip(), 0
     while True:

@@ -13,14 +13,19 @@ from hedgerow_operator.core.slurm.times import duration_seconds
 # The time that ranks get to save before the time limit, beyond their grace: Slurm looks every 30 s, and may signal a
 # minute early (sbatch(1), --signal).
 SIGNAL_SECONDS = 60
-_LEAST_SIGNAL_SECONDS = 10
+_LEAST_SIGNAL_SECONDS, _MOST_SIGNAL_SHARE = 10, 0.75
 # Variables that say the same as an option, where their names differ (sbatch(1), INPUT ENVIRONMENT VARIABLES).
 _VARIABLES = {"array": "SBATCH_ARRAY_INX", "time": "SBATCH_TIMELIMIT", "verbose": "SBATCH_DEBUG"}
 # They change what sbatch prints or waits for, or are about one job of the chain only.
 _OF_ONE = ("dependency", "begin", "hold", "wait", "parsable", "quiet", "test-only", "verbose", "array", "wrap",
            "kill-on-invalid-dep")  # fmt: skip
 _NOT_SHARED = "hedgerow: {} is not on this node; name a folder of a shared file system with --state-dir"
-_NO_PYTHON = "hedgerow: {} is not on this node: the script runs unwatched; install Hedgerow where all nodes see it"
+_NO_PYTHON = "hedgerow: {} is not on this node: {}; install Hedgerow where all nodes see it"
+_UNWATCHED, _NOT_BEGUN = "the script runs unwatched", "the script is not begun again, as ranks of before may be alive"
+# Says to the supervisor that a batch job came before.
+FOLLOWS = "--follows"
+# How often Slurm has requeued a batch job, and what scripts know that by.
+RESTARTS = "SLURM_RESTART_COUNT"
 # Options with which sbatch only prints.
 PRINTING = ("help", "usage", "version", "test-only")
 
@@ -55,14 +60,18 @@ def variable_of(name: str) -> str:
     return _VARIABLES.get(name, f"SBATCH_{name.upper().replace('-', '_')}")
 
 
+def comment_of(key: str) -> str:
+    """What tells the batch jobs of a submission from others that get their numbers later."""
+    return f"hedgerow sbatch {key}"
+
+
 def with_added_flags(plan: SbatchPlan, flags: Sequence[Flag], script: str, grace_seconds: int, key: str) -> SbatchPlan:
     """The plan with the words that sbatch is given beside the user's own."""
 
     def free(name: str) -> bool:
         return given(name, flags, script, plan.variables) is None
 
-    added = [f"--job-name={plan.name}"] if free("job-name") else []
-    added += [f"--comment=hedgerow sbatch {key}"] if free("comment") else []
+    added = [f"--comment={comment_of(key)}"] if free("comment") else []
     added += ["--no-requeue"] if free("requeue") and free("no-requeue") else []
     own_signal = free("signal")
     if own_signal:
@@ -72,9 +81,11 @@ def with_added_flags(plan: SbatchPlan, flags: Sequence[Flag], script: str, grace
 
 
 def signal_seconds(limit_seconds: float | None, grace_seconds: int) -> int:
-    """How long before the time limit the supervisor is told; never more than half of it."""
+    """How long before the time limit the supervisor is told; at most three quarters of it."""
     wanted = SIGNAL_SECONDS + grace_seconds
-    return wanted if limit_seconds is None else max(_LEAST_SIGNAL_SECONDS, min(wanted, int(limit_seconds / 2)))
+    if limit_seconds is None:
+        return wanted
+    return max(_LEAST_SIGNAL_SECONDS, min(wanted, int(limit_seconds * _MOST_SIGNAL_SHARE)))
 
 
 def successor_flags(plan: SbatchPlan, flags: Sequence[Flag], script: str, after: str, task: str) -> list[str]:
@@ -91,27 +102,52 @@ def successor_flags(plan: SbatchPlan, flags: Sequence[Flag], script: str, after:
     return words + (["--open-mode=append"] if appends else [])
 
 
-def wrapper(script: str, python: Sequence[str], folder: str, header: bool = True) -> str:
-    """The batch script that is submitted: the user's ``#SBATCH`` lines, and the supervisor of the user's script."""
+def wrapper(script: str, python: Sequence[str], folder: str, own_signal: bool, header: bool = True) -> str:
+    """The batch script that is submitted: the user's ``#SBATCH`` lines, and the supervisor of the user's script.
+
+    own_signal: the one before the time limit is for the supervisor, and must end nobody who does not wait for it.
+    header: False: of a batch job that goes on after another, with all options on its command line.
+    """
     lines = header_lines(script) if header else []
-    run = shlex.join([*python, "supervise", folder])
+    run = shlex.join([*python, "supervise", *([] if header else [FOLLOWS]), folder])
     return "\n".join(
         [
             "#!/bin/sh",
             "# Written by hedgerow sbatch: runs the script that was submitted, and looks after what its sruns start.",
             *lines,
+            *(["trap '' USR1"] if own_signal else []),
             f"if [ ! -d {shlex.quote(folder)} ]; then",
             f"  echo {shlex.quote(_NOT_SHARED.format(folder))} >&2",
             "  exit 1",
             "fi",
             f"if [ ! -x {shlex.quote(python[0])} ]; then",
-            f"  echo {shlex.quote(_NO_PYTHON.format(python[0]))} >&2",
-            f'  exec {shlex.quote(folder + "/script")} "$@"',
+            *_without_python(python[0], folder, header),
             "fi",
             f'exec {run} "$@"',
             "",
         ]
     )
+
+
+def follows(words: Sequence[str], variables: Mapping[str, str]) -> bool:
+    """Whether a run came before this one, whose ranks may be alive: of another batch job, or of this one, which Slurm
+    has requeued. words: of the supervisor.
+    """
+    return words[:1] == [FOLLOWS] or variables.get(RESTARTS, "0") not in ("", "0")
+
+
+def _without_python(python: str, folder: str, first: bool) -> list[str]:
+    """Nobody can look for what was before: only a script that begins for the first time may run."""
+    end = [f"  echo {shlex.quote(_NO_PYTHON.format(python, _NOT_BEGUN))} >&2", "  exit 1"]
+    if not first:
+        return end
+    return [
+        f'  if [ "${{{RESTARTS}:-0}}" = 0 ]; then',
+        f"    echo {shlex.quote(_NO_PYTHON.format(python, _UNWATCHED))} >&2",
+        f'    exec {shlex.quote(folder + "/script")} "$@"',
+        "  fi",
+        *end,
+    ]
 
 
 def is_script(script: str) -> bool:

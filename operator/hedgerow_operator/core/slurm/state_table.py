@@ -46,6 +46,10 @@ _PENDING = ("PENDING",)
 _WAITS = "waits with it, however long"
 _RELEASES = "waits until somebody runs `scontrol release {id}`; nobody's hold is undone"
 _TELLS = "says so: it would wait for ever"
+_STANDS = (
+    "waits: its standstill is nobody's fault; launchers that stood longer than recovery.fenceSeconds start their ranks "
+    "again in place when it goes on, since another attempt might have begun"
+)
 _RESUMES = "goes on in another job from the newest checkpoint; not counted as a restart"
 
 # Of several rows that fit the first one counts.
@@ -64,10 +68,10 @@ TABLE = (
         says="was taken over by another cluster of the federation",
         then="the TrainingJob ends Failed: it may run there"),
     Row(names=("STOPPED",), kind=Kind.ALIVE, paused=True,
-        says="is stopped by somebody, its processors kept", then="waits: its standstill is nobody's fault"),
+        says="is stopped by somebody, its processors kept", then=_STANDS),
     Row(names=("SUSPENDED",), kind=Kind.ALIVE, paused=True,
         says="is suspended by somebody, or by a job of higher priority",
-        then="waits: its standstill is nobody's fault"),
+        then=_STANDS),
     Row(names=("CONFIGURING", "POWER_UP_NODE"), kind=Kind.STARTING,
         says="has its nodes, which are being prepared", then=_WAITS),
     Row(names=("RUNNING",), kind=Kind.ALIVE,

@@ -13,8 +13,10 @@ from hedgerow_operator.core.slurm.state_table import GONE, STRANGE, TABLE, Kind,
 STUCK_SECONDS = 300.0
 # Accounting may lag some seconds behind the controller, and may be restarting.
 FORGOTTEN_SECONDS = 120.0
-# Signals come at the controller's next look, every 30 s, and may be 30 s early (seen with 22.05).
-SIGNAL_EARLY_SECONDS = 60.0
+# The controller looks every 30 s for signals that are due until its next look (PERIODIC_TIMEOUT of slurmctld).
+SIGNAL_EARLY_SECONDS = 35.0
+# Of a short time limit: what ends in this first part of it was not ended by the limit.
+_FIRST_PART = 0.25
 _NO_REASON = ("", "none")
 
 
@@ -90,7 +92,9 @@ def is_same(known: SlurmJob, seen: SlurmJob) -> bool:
 def _was_told_of_limit(job: SlurmJob, lead: float) -> bool:
     if job.started_at is None or job.ended_at is None or job.time_limit_seconds is None:
         return False
-    return job.ended_at >= job.started_at + job.time_limit_seconds - lead - SIGNAL_EARLY_SECONDS
+    limit = job.time_limit_seconds
+    earliest = max(limit - lead - SIGNAL_EARLY_SECONDS, limit * _FIRST_PART)
+    return job.ended_at >= job.started_at + earliest
 
 
 def _row(job: SlurmJob) -> Row | None:

@@ -33,10 +33,10 @@ def ready(seen: ClusterSeen) -> tuple[str, str, str]:
 
 
 SEEN: dict[str, tuple[ClusterSeen, tuple[str, str, str]]] = {
-    "answers": (ANSWERS, ("True", reasons.CLUSTER_ANSWERS, "Slurm 22.05.8 answers")),
+    "answers": (ANSWERS, ("True", reasons.ANSWERS, "Slurm 22.05.8 answers")),
     "is newer than any that was tried": (
         ClusterSeen(version="27.11.0"),
-        ("True", reasons.CLUSTER_ANSWERS, "Slurm 27.11.0 answers"),
+        ("True", reasons.ANSWERS, "Slurm 27.11.0 answers"),
     ),
     "is too old": (
         ClusterSeen(version="20.11.9"),
@@ -46,14 +46,14 @@ SEEN: dict[str, tuple[ClusterSeen, tuple[str, str, str]]] = {
             "Slurm 20.11.9 is older than 22.05, the oldest that is supported",
         ),
     ),
-    "cannot be asked": (ClusterSeen(unreachable="no route"), ("Unknown", reasons.CLUSTER_UNREACHABLE, "no route")),
+    "cannot be asked": (ClusterSeen(unreachable="no route"), ("Unknown", reasons.UNREACHABLE, "no route")),
     "never can be": (
         ClusterSeen(refused=(reasons.TOKEN_MISSING, "there is no Secret")),
         ("False", reasons.TOKEN_MISSING, "there is no Secret"),
     ),
     "lets us act as one user only": (
         structs.replace(ANSWERS, refused_users=("bob",)),
-        ("True", reasons.CLUSTER_ANSWERS, "Slurm 22.05.8 answers; it does not let us act as bob"),
+        ("True", reasons.ANSWERS, "Slurm 22.05.8 answers; it does not let us act as bob"),
     ),
 }
 

@@ -14,8 +14,10 @@ READ = {
     "quotes hold blanks together": ("#!/bin/sh\n#SBATCH --comment='a  b' -J \"c d\"\n",
                                     [("comment", "a  b"), ("job-name", "c d")]),
     "a # in quotes is no comment": ('#!/bin/sh\n#SBATCH --comment="a#b"\n', [("comment", "a#b")]),
-    "a backslash takes a blank as it is": ("#!/bin/sh\n#SBATCH -J a\\ b\n", [("job-name", "a b")]),
-    "an empty value is a value": ("#!/bin/sh\n#SBATCH --comment ''\n", [("comment", "")]),
+    "a backslash takes no blank outside of quotes": ("#!/bin/sh\n#SBATCH -J a\\ -N2\n",
+                                                     [("job-name", "a"), ("nodes", "2")]),
+    "a backslash takes a quote as it is": ("#!/bin/sh\n#SBATCH -J a\\'b\n", [("job-name", "a'b")]),
+    "an empty word ends the line": ("#!/bin/sh\n#SBATCH -N2 '' -n4\n", [("nodes", "2")]),
     "a line without an option says nothing": ("#!/bin/sh\n#SBATCH\n#SBATCH -N2\n", [("nodes", "2")]),
     "a script of one line": ("#!/bin/sh", []),
 }  # fmt: skip
@@ -30,6 +32,15 @@ def test_reads(sentence: str) -> None:
 def test_an_open_quote_is_refused_with_its_line() -> None:
     with pytest.raises(BadLine, match="line 2"):
         flags_in("#!/bin/sh\n#SBATCH --comment='a\n")
+
+
+BAD = {"a word that is no option": "-N2 word", "an option without its value": "--comment ''"}
+
+
+@pytest.mark.parametrize("sentence", BAD)
+def test_is_refused_with_its_line(sentence: str) -> None:
+    with pytest.raises(BadLine, match="line 2"):
+        flags_in(f"#!/bin/sh\n#SBATCH {BAD[sentence]}\n")
 
 
 def test_the_lines_are_kept_as_they_are() -> None:

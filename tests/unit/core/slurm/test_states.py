@@ -129,6 +129,13 @@ def test_what_ends_by_itself_once_it_was_told_of_its_time_limit_was_ended_by_tha
     assert (early.cause, early.well) == ("", state == "COMPLETED")
 
 
+def test_what_fails_soon_after_its_start_was_not_ended_by_a_limit_however_short_that_is() -> None:
+    failed = job("FAILED", started_at=NOW, time_limit_seconds=60.0, ended_at=NOW + 10)
+    assert means(failed, NOW + 60, lead=30.0).cause == ""
+    told = job("FAILED", started_at=NOW, time_limit_seconds=60.0, ended_at=NOW + 24)
+    assert means(told, NOW + 60, lead=30.0).cause == reasons.TIME_LIMIT_REACHED
+
+
 def test_who_is_cancelled_near_the_time_limit_was_cancelled_all_the_same() -> None:
     near = job("CANCELLED", started_at=NOW, time_limit_seconds=60.0, ended_at=NOW + 59)
     assert means(near, NOW + 60, lead=30.0).cause == reasons.CANCELLED_OUTSIDE

@@ -17,6 +17,7 @@ SECONDS = 19.0
 SUBMISSION_SECONDS = 55.0
 MOST_OUTPUT = 32 * 1024 * 1024
 _CHUNK = 1 << 16
+_END_SECONDS = 5.0
 _PACKAGES = "install Slurm's client commands (Debian: slurm-client) or put their folder on PATH"
 
 
@@ -63,26 +64,30 @@ async def run(
         )
     except (OSError, ValueError) as error:
         raise Unreachable(f"{words[0]} cannot be run: {error}") from None
+    exchange = [
+        asyncio.ensure_future(part)
+        for part in (_read(process.stdout, most_output), _read(process.stderr, most_output), _feed(process, stdin))
+    ]
     try:
         async with asyncio.timeout(seconds):
-            _, output, errors = await asyncio.gather(
-                _feed(process, stdin),
-                _read(process.stdout, most_output),
-                _read(process.stderr, most_output),
-            )
-            return Done(await process.wait(), output, errors.decode(errors="replace"))
+            output, told, _ = await asyncio.gather(*exchange)
+            return Done(await process.wait(), output, told.decode(errors="replace"))
     except TimeoutError:
         raise Unreachable(f"{words[0]} had not ended after {seconds:.0f} s") from None
     finally:
+        for part in exchange:
+            part.cancel()
+        await asyncio.wait(exchange)
         await _end(process)
 
 
-async def _feed(process: asyncio.subprocess.Process, stdin: bytes) -> None:
+async def _feed(process: asyncio.subprocess.Process, stdin: bytes) -> bytes:
     assert process.stdin is not None
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         process.stdin.write(stdin)
         await process.stdin.drain()
     process.stdin.close()
+    return b""
 
 
 async def _read(stream: asyncio.StreamReader | None, most: int) -> bytes:
@@ -101,4 +106,13 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        await asyncio.shield(process.wait())
+        # asyncio sees the end of a process only once its pipes have been read to their ends.
+        rest = asyncio.gather(_discard(process.stdout), _discard(process.stderr), process.wait())
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(rest), _END_SECONDS)
+
+
+async def _discard(stream: asyncio.StreamReader | None) -> None:
+    assert stream is not None
+    while await stream.read(_CHUNK):
+        pass

@@ -5,9 +5,11 @@ import pwd
 import re
 from collections.abc import Mapping, Sequence
 
-from hedgerow_operator.adapters.slurm.cli import commands, errors
+from hedgerow_operator.adapters.slurm import errors
+from hedgerow_operator.adapters.slurm.cli import commands
 from hedgerow_operator.adapters.slurm.cli.environment import for_queries, for_submission
 from hedgerow_operator.adapters.slurm.cli.listing import Listing
+from hedgerow_operator.adapters.slurm.node_name import one_node
 from hedgerow_operator.core.slurm.hostlist import compress
 from hedgerow_operator.core.slurm.seen import SlurmJob, SlurmNode, Submission
 from hedgerow_operator.core.slurm.values import hosts
@@ -15,7 +17,6 @@ from hedgerow_operator.reconcile.ports import Refused, Unreachable
 
 _OPTION = re.compile(r"[a-z][a-z0-9-]*")
 _JOB_ID = re.compile(r"\d+(?:[_+]\d+|_\[[\d,%-]+\])?")
-_NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 class CliDriver:
@@ -77,11 +78,11 @@ class CliDriver:
 
     async def drain(self, node: str, reason: str) -> None:
         """See Driver."""
-        await self._asked(["scontrol", "update", f"nodename={_one(node)}", "state=drain", f"reason={reason}"])
+        await self._asked(["scontrol", "update", f"nodename={one_node(node)}", "state=drain", f"reason={reason}"])
 
     async def resume(self, node: str) -> None:
         """See Driver. A node that is not drained needs none."""
-        done = await self._run(["scontrol", "update", f"nodename={_one(node)}", "state=resume"])
+        done = await self._run(["scontrol", "update", f"nodename={one_node(node)}", "state=resume"])
         if done.code != 0 and not errors.says_not_drained(done.errors + done.text):
             raise _trouble("scontrol", done)
 
@@ -115,13 +116,6 @@ def _option(name: str, value: str) -> str:
 def _here(directory: str) -> str:
     """Where sbatch runs, as scripts know it by SLURM_SUBMIT_DIR; a folder that only the nodes have is left to them."""
     return directory if os.path.isdir(directory) else "/"
-
-
-def _one(node: str) -> str:
-    """The name of one node: a list in its place would drain many."""
-    if not _NODE.fullmatch(node):
-        raise Refused(f"{node!r} is no name of a node")
-    return node
 
 
 def _trouble(program: str, done: commands.Done) -> Exception:

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from hedgerow_operator.adapters.slurm.cli import commands, errors
+from hedgerow_operator.adapters.slurm import errors
+from hedgerow_operator.adapters.slurm.cli import commands
 from hedgerow_operator.core.slurm import job_json, job_text, node_json, node_text, records, values
 from hedgerow_operator.core.slurm.seen import SlurmJob, SlurmNode
 from hedgerow_operator.reconcile.ports import Unreachable

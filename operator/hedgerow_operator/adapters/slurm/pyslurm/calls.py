@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from hedgerow_operator.adapters.slurm.errors import is_transient, says_ended_job, says_not_drained, says_unknown_job
 from hedgerow_operator.adapters.slurm.pyslurm.lines import line
 from hedgerow_operator.adapters.slurm.pyslurm.submission import described
 from hedgerow_operator.core.slurm import values
@@ -40,27 +41,43 @@ class Calls:
     def job(self, job_id: str) -> SlurmJob | None:
         """One that the controller remembers; accounting is asked where there is some."""
         try:
-            return _job(self._module.Job.load(int(job_id)))
+            found = self._find(job_id)
         except self._module.RPCError as error:
-            if _number(error) == INVALID_JOB_ID or "Invalid job id" in str(error):
+            if _is_unknown(error):
                 return None
             raise
+        return None if found is None else _job(found)
 
     def cancel(self, job_id: str) -> None:
         """Ended already is fine."""
+        job = self._named(job_id)
         try:
-            self._module.Job(int(job_id)).cancel()
+            if job is not None:
+                job.cancel()
         except self._module.RPCError as error:
-            if _number(error) != INVALID_JOB_ID:
+            if not _is_unknown(error) and not says_ended_job(str(error)):
                 raise
 
     def requeue(self, job_id: str, excluded: list[str]) -> None:
-        """Excluded nodes can be set only while it waits."""
-        job = self._module.Job(int(job_id))
-        job.requeue(hold=bool(excluded))
-        if excluded:
-            job.modify(self._module.JobSubmitDescription(excluded_nodes=list(excluded)))
-            job.release()
+        """Excluded nodes can be set only while it waits; from the moment of a requeue it does, for some seconds."""
+        job = self._named(job_id)
+        if job is None:
+            raise ValueError(f"there is no job {job_id}")
+        job.requeue()
+        known = self._find(job_id)
+        nodes = {*excluded, *values.hosts(known.excluded_nodes if known is not None else None)}
+        if nodes:
+            job.modify(self._module.JobSubmitDescription(excluded_nodes=sorted(nodes)))
+
+    def _named(self, job_id: str) -> Any:
+        """The module's own job to give orders for, which Slurm is asked about only where its id is no plain one."""
+        return self._module.Job(int(job_id)) if _is_number(job_id) else self._find(job_id)
+
+    def _find(self, job_id: str) -> Any:
+        """The module's own job; None: there is none whose id users write so."""
+        if _is_number(job_id):
+            return self._module.Job.load(int(job_id))
+        return next((job for job in self._module.Jobs.load().values() if _id(job) == job_id), None)
 
     def nodes(self) -> list[SlurmNode]:
         """Every node."""
@@ -71,15 +88,23 @@ class Calls:
         self._module.Node(node).modify(self._module.Node(state="DRAIN", reason=reason))
 
     def resume(self, node: str) -> None:
-        """Resume it."""
-        self._module.Node(node).modify(self._module.Node(state="RESUME"))
+        """Resume it; a node that is not drained needs none."""
+        try:
+            self._module.Node(node).modify(self._module.Node(state="RESUME"))
+        except self._module.RPCError as error:
+            if not says_not_drained(str(error)):
+                raise
 
     def kind_of(self, error: Exception) -> str:
         """Whether what was asked for never will be (refused), or nobody could be asked (unreachable)."""
         if isinstance(error, self._module.RPCError):
-            number = _number(error)
-            return "unreachable" if _FIRST_OF_COMMUNICATION <= number <= _LAST_OF_COMMUNICATION else "refused"
+            away = _FIRST_OF_COMMUNICATION <= _number(error) <= _LAST_OF_COMMUNICATION
+            return "unreachable" if away or is_transient(str(error)) else "refused"
         return "refused" if isinstance(error, (ValueError, TypeError)) else "unreachable"
+
+
+def _is_unknown(error: Exception) -> bool:
+    return _number(error) == INVALID_JOB_ID or says_unknown_job(str(error))
 
 
 def _number(error: Exception) -> int:
@@ -87,10 +112,24 @@ def _number(error: Exception) -> int:
     return number if isinstance(number, int) else 0
 
 
+def _is_number(job_id: str) -> bool:
+    """Whether it is a plain id: int() would read the array task 2_1 as job 21."""
+    return job_id.isascii() and job_id.isdecimal()
+
+
+def _id(job: Any) -> str:
+    """As users write it."""
+    if job.array_id and job.array_task_id is not None:
+        return f"{job.array_id}_{job.array_task_id}"
+    if job.array_id:
+        return f"{job.array_id}_[{job.array_tasks_waiting}]" if job.array_tasks_waiting else str(job.array_id)
+    return f"{job.heterogeneous_id}+{job.heterogeneous_offset or 0}" if job.heterogeneous_id else str(job.id)
+
+
 def _job(job: Any) -> SlurmJob:
     state, flags = job_state(str(job.state))
     return SlurmJob(
-        id=str(job.id),
+        id=_id(job),
         state=state,
         flags=flags,
         reason=_reason(job.state_reason),

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from hedgerow_operator.adapters.slurm.node_name import one_node
 from hedgerow_operator.adapters.slurm.pyslurm.process import PySlurmProcess
 from hedgerow_operator.core.slurm.seen import SlurmJob, SlurmNode, Submission
 
@@ -47,11 +48,11 @@ class PySlurmDriver:
 
     async def drain(self, node: str, reason: str) -> None:
         """See Driver."""
-        await self._process.call("drain", node, reason)
+        await self._process.call("drain", one_node(node), reason)
 
     async def resume(self, node: str) -> None:
         """See Driver."""
-        await self._process.call("resume", node)
+        await self._process.call("resume", one_node(node))
 
     async def close(self) -> None:
         """See Driver."""

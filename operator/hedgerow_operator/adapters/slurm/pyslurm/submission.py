@@ -3,25 +3,12 @@
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hedgerow_operator.adapters.slurm.option_fields import Put, count, fields_of, flag, text
 from hedgerow_operator.adapters.slurm.pyslurm.lines import gres_name
 from hedgerow_operator.core.slurm.seen import Submission
-
-Put = Callable[[str], dict[str, Any]]
-
-
-def _text(name: str) -> Put:
-    return lambda value: {name: value}
-
-
-def _count(name: str) -> Put:
-    return lambda value: {name: int(value)}
-
-
-def _flag(name: str, on: bool = True) -> Put:
-    return lambda value: {name: on}
 
 
 def _time(value: str) -> dict[str, Any]:
@@ -39,37 +26,36 @@ def _signal(value: str) -> dict[str, Any]:
 
 
 _OPTIONS: Mapping[str, Put] = {
-    "partition": _text("partitions"),
-    "account": _text("account"),
-    "qos": _text("qos"),
-    "nodes": _text("nodes"),
-    "ntasks": _count("ntasks"),
-    "ntasks-per-node": _count("ntasks_per_node"),
-    "cpus-per-task": _count("cpus_per_task"),
-    "constraint": _text("constraints"),
-    "reservation": _text("reservations"),
-    "licenses": _text("licenses"),
-    "dependency": _text("dependencies"),
-    "output": _text("standard_output"),
-    "error": _text("standard_error"),
-    "input": _text("standard_in"),
+    "partition": text("partitions"),
+    "account": text("account"),
+    "qos": text("qos"),
+    "nodes": text("nodes"),
+    "ntasks": count("ntasks"),
+    "ntasks-per-node": count("ntasks_per_node"),
+    "cpus-per-task": count("cpus_per_task"),
+    "constraint": text("constraints"),
+    "reservation": text("reservations"),
+    "licenses": text("licenses"),
+    "dependency": text("dependencies"),
+    "output": text("standard_output"),
+    "error": text("standard_error"),
+    "input": text("standard_in"),
     "hold": lambda value: {"priority": 0},
-    "nice": _count("nice"),
-    "wckey": _text("wckey"),
-    "requeue": _flag("is_requeueable"),
-    "no-requeue": _flag("is_requeueable", on=False),
-    "exclude": _text("excluded_nodes"),
-    "nodelist": _text("required_nodes"),
+    "nice": count("nice"),
+    "wckey": text("wckey"),
+    "requeue": flag("is_requeueable"),
+    "no-requeue": flag("is_requeueable", on=False),
+    "exclude": text("excluded_nodes"),
+    "nodelist": text("required_nodes"),
     "time": _time,
-    "mem": _text("memory_per_node"),
-    "mem-per-cpu": _text("memory_per_cpu"),
-    "open-mode": _text("log_files_open_mode"),
+    "mem": text("memory_per_node"),
+    "mem-per-cpu": text("memory_per_cpu"),
+    "open-mode": text("log_files_open_mode"),
     "kill-on-invalid-dep": lambda value: {"kill_on_invalid_dependency": value == "yes"},
     "signal": _signal,
-    "mail-user": _text("mail_user"),
-    "mail-type": _text("mail_types"),
+    "mail-user": text("mail_user"),
+    "mail-type": text("mail_types"),
 }
-_WITHOUT_MEANING = frozenset({"export"})
 
 
 @contextlib.contextmanager
@@ -85,13 +71,8 @@ def described(submission: Submission, line: str) -> Iterator[dict[str, Any]]:
         "working_directory": submission.directory,
         "environment": {"PATH": "/usr/local/bin:/usr/bin:/bin", **submission.environment},
     }
-    options = {**_OPTIONS, "gres": _text(gres_name(line))}
-    for option, value in submission.options.items():
-        if option in _WITHOUT_MEANING:
-            continue
-        if option not in options:
-            raise ValueError(f"pyslurm has nothing for --{option}; take it out, or use the CLI driver")
-        attributes.update(options[option](value))
+    options = {**_OPTIONS, "gres": text(gres_name(line))}
+    attributes |= fields_of(submission.options, options, "pyslurm has nothing for")
     handle, path = tempfile.mkstemp(prefix="hedgerow-", suffix=".sh")
     try:
         with os.fdopen(handle, "w") as file:

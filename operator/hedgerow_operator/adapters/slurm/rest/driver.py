@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 from hedgerow_operator.adapters.slurm.driver import Unsupported
+from hedgerow_operator.adapters.slurm.errors import is_transient
 from hedgerow_operator.adapters.slurm.rest.connection import ALREADY_DONE, INVALID_JOB_ID, Answer, Connection
 from hedgerow_operator.adapters.slurm.rest.dialect import Dialect, choose
 from hedgerow_operator.adapters.slurm.rest.fields import job_fields
@@ -39,7 +40,7 @@ class RESTDriver:
         # One that is held, or has to wait, comes with its id and an error beside it.
         if number := answer.body.get("job_id"):
             return str(number)
-        if answer.status == 400 or any(_for_good(trouble.number) for trouble in answer.troubles):
+        if answer.status == 400 or _is_for_good(answer):
             raise Refused(answer.why)
         raise self._unreachable(answer)
 
@@ -90,7 +91,7 @@ class RESTDriver:
                 f"slurmrestd v0.0.{dialect.number} cannot change a node's state; use the driver CLI or PySlurm"
             )
         answer = await self._connection.ask("POST", dialect.path(f"node/{quote(node)}"), fields)
-        if any(_for_good(trouble.number) for trouble in answer.troubles):
+        if _is_for_good(answer):
             raise Refused(answer.why)
         self._good(answer)
 
@@ -131,5 +132,6 @@ class RESTDriver:
         return Unreachable(f"{self._connection.url}: {answer.why}{self._connection.doubt}")
 
 
-def _for_good(number: int) -> bool:
-    return _FIRST_OF_SLURM <= number <= _LAST_OF_SLURM
+def _is_for_good(answer: Answer) -> bool:
+    numbers = [trouble.number for trouble in answer.troubles]
+    return any(_FIRST_OF_SLURM <= number <= _LAST_OF_SLURM for number in numbers) and not is_transient(answer.why)

@@ -4,27 +4,14 @@ v0.0.38 and before: tried against slurmrestd 22.05, which takes ``"requeue": fal
 itself at ``argv``. From v0.0.39 on: the schema job_desc_msg of Slurm's OpenAPI documents.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from hedgerow_operator.adapters.slurm.option_fields import Put, count, fields_of, flag, text
 from hedgerow_operator.core.slurm.hostlist import expand
 from hedgerow_operator.core.slurm.seen import Submission
 from hedgerow_operator.core.slurm.times import minutes
 from hedgerow_operator.reconcile.ports import Refused
-
-Put = Callable[[str], dict[str, Any]]
-
-
-def _text(name: str) -> Put:
-    return lambda value: {name: value}
-
-
-def _count(name: str) -> Put:
-    return lambda value: {name: int(value)}
-
-
-def _flag(name: str, on: bool = True) -> Put:
-    return lambda value: {name: on}
 
 
 def _names(name: str) -> Put:
@@ -70,44 +57,44 @@ def _new_signal(value: str) -> dict[str, Any]:
 
 
 _BOTH: Mapping[str, Put] = {
-    "partition": _text("partition"),
-    "account": _text("account"),
-    "qos": _text("qos"),
-    "nodes": _text("nodes"),
-    "ntasks": _count("tasks"),
-    "ntasks-per-node": _count("tasks_per_node"),
-    "cpus-per-task": _count("cpus_per_task"),
-    "constraint": _text("constraints"),
-    "reservation": _text("reservation"),
-    "licenses": _text("licenses"),
-    "dependency": _text("dependency"),
-    "output": _text("standard_output"),
-    "error": _text("standard_error"),
-    "input": _text("standard_input"),
-    "hold": _flag("hold"),
-    "nice": _count("nice"),
-    "wckey": _text("wckey"),
-    "requeue": _flag("requeue"),
-    "mail-user": _text("mail_user"),
+    "partition": text("partition"),
+    "account": text("account"),
+    "qos": text("qos"),
+    "nodes": text("nodes"),
+    "ntasks": count("tasks"),
+    "ntasks-per-node": count("tasks_per_node"),
+    "cpus-per-task": count("cpus_per_task"),
+    "constraint": text("constraints"),
+    "reservation": text("reservation"),
+    "licenses": text("licenses"),
+    "dependency": text("dependency"),
+    "output": text("standard_output"),
+    "error": text("standard_error"),
+    "input": text("standard_input"),
+    "hold": flag("hold"),
+    "nice": count("nice"),
+    "wckey": text("wckey"),
+    "requeue": flag("requeue"),
+    "mail-user": text("mail_user"),
 }
 _OLD: Mapping[str, Put] = {
     **_BOTH,
-    "no-requeue": _flag("no_requeue"),
-    "exclude": _text("exclude_nodes"),
-    "nodelist": _text("nodelist"),
+    "no-requeue": flag("no_requeue"),
+    "exclude": text("exclude_nodes"),
+    "nodelist": text("nodelist"),
     "time": _limit("time_limit", wrapped=False),
-    "gres": _text("gres"),
-    "gpus-per-node": _text("gpus_per_node"),
+    "gres": text("gres"),
+    "gpus-per-node": text("gpus_per_node"),
     "mem": _megabytes("memory_per_node", wrapped=False),
     "mem-per-cpu": _megabytes("memory_per_cpu", wrapped=False),
-    "open-mode": _text("open_mode"),
+    "open-mode": text("open_mode"),
     "kill-on-invalid-dep": lambda value: {"kill_on_invalid_dependency": value == "yes"},
     "signal": _old_signal,
-    "mail-type": _text("mail_type"),
+    "mail-type": text("mail_type"),
 }
 _NEW: Mapping[str, Put] = {
     **_BOTH,
-    "no-requeue": _flag("requeue", on=False),
+    "no-requeue": flag("requeue", on=False),
     "exclude": _names("excluded_nodes"),
     "nodelist": _names("required_nodes"),
     "time": _limit("time_limit", wrapped=True),
@@ -120,8 +107,6 @@ _NEW: Mapping[str, Put] = {
     "signal": _new_signal,
     "mail-type": lambda value: {"mail_type": [entry.strip() for entry in value.split(",")]},
 }
-# A job by REST gets exactly the environment that it is submitted with.
-_WITHOUT_MEANING = frozenset({"export"})
 
 
 def job_fields(submission: Submission, old: bool) -> dict[str, Any]:
@@ -133,15 +118,7 @@ def job_fields(submission: Submission, old: bool) -> dict[str, Any]:
         "current_working_directory": submission.directory,
         "environment": variables if old else [f"{name}={value}" for name, value in variables.items()],
     }
-    table = _OLD if old else _NEW
-    for option, value in submission.options.items():
-        if option in _WITHOUT_MEANING:
-            continue
-        put = table.get(option)
-        if put is None:
-            raise Refused(f"slurmrestd has no field for --{option}; take it out, or use the CLI driver")
-        try:
-            fields.update(put(value))
-        except ValueError as error:
-            raise Refused(f"--{option}={value} cannot be sent to slurmrestd: {error}") from None
-    return fields
+    try:
+        return fields | fields_of(submission.options, _OLD if old else _NEW, "slurmrestd has no field for")
+    except ValueError as error:
+        raise Refused(str(error)) from None

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from hedgerow_operator.adapters.slurm.errors import is_transient
 from hedgerow_operator.reconcile.ports import Unreachable
 
 # Clients wait for a controller that is away for MessageTimeout (10 s by default) and some more.
@@ -61,15 +62,17 @@ class StepCommands:
             raise Unreachable(f"squeue: {done.last_error}")
         return frozenset(done.output.split())
 
-    def kill_steps(self, steps: Iterable[str]) -> None:
-        """Without grace; whoever waits for their end sees it."""
-        task = asyncio.get_running_loop().create_task(self._kill(list(steps)))
+    def signal_steps(self, steps: Iterable[str], name: str) -> None:
+        """Every process of theirs; whoever waits for their end sees it."""
+        task = asyncio.get_running_loop().create_task(self._signal(list(steps), name))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def submit(self, words: Sequence[str], environment: Mapping[str, str]) -> tuple[str, str]:
-        """Id of the new job, and "" ; or "" and why there is none. Raises Unreachable."""
+        """Id of the new job, and "" ; or "" and why there never will be one. Raises Unreachable."""
         done = await run(["sbatch", "--parsable", *words], environment)
+        if done.code != 0 and is_transient(done.errors):
+            raise Unreachable(f"sbatch: {done.last_error}")
         return (done.output.strip().split(";")[0], "") if done.code == 0 else ("", done.last_error)
 
     async def exclude(self, job_id: str, nodes: Iterable[str]) -> str:
@@ -77,6 +80,6 @@ class StepCommands:
         done = await run(["scontrol", "update", f"JobId={job_id}", f"ExcNodeList={','.join(nodes)}"])
         return "" if done.code == 0 else done.last_error
 
-    async def _kill(self, steps: Sequence[str]) -> None:
+    async def _signal(self, steps: Sequence[str], name: str) -> None:
         with contextlib.suppress(Unreachable):
-            await run(["scancel", "--signal=KILL", *steps])
+            await run(["scancel", "--quiet", f"--signal={name}", *steps])

@@ -79,6 +79,7 @@ class Desk:
         self._on_call = on_call
         self._on_change = on_change
         self._server: asyncio.Server | None = None
+        self._writers: set[asyncio.StreamWriter] = set()
 
     async def open(self) -> None:
         """Begin to listen. The folder must be ours alone."""
@@ -88,9 +89,12 @@ class Desk:
         """Listen no more; what runs runs on."""
         if self._server is not None:
             self._server.close()
+        for writer in self._writers:
+            writer.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         call: Call | None = None
+        self._writers.add(writer)
         try:
             while line := await reader.readline():
                 message = json.loads(line)
@@ -100,9 +104,10 @@ class Desk:
                 elif "hello" in message:
                     call = Call(message["hello"]["program"], message["hello"]["arguments"], writer)
                     self._on_call(call)
-        except (OSError, ValueError):
-            pass  # whoever speaks so is none of ours, or gone
+        except (OSError, ValueError, asyncio.CancelledError):
+            pass  # whoever speaks so is none of ours, or gone; or we are
         finally:
+            self._writers.discard(writer)
             writer.close()
             if call is not None:
                 call.gone, call.pid, call.starting = True, None, False

@@ -11,13 +11,13 @@ from hedgerow_operator.reconcile.ports import JobKey, Unreachable
 class StepRecord(Struct, frozen=True, kw_only=True):
     """One placement: written before its srun starts, deleted when it is gone.
 
-    job_id: of the batch job. created: epoch seconds. nodes: by worker, as far as its launchers were heard. steps: what
+    run: of the batch job. created: epoch seconds. nodes: by worker, as far as its launchers were heard. steps: what
     it runs as, JOB.STEP. asked: it was asked to go.
     """
 
     uid: str
     attempt: int
-    job_id: str
+    run: str
     created: float
     nodes: dict[int, str] = {}
     steps: tuple[str, ...] = ()

@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -30,9 +30,10 @@ _NODES_SECONDS = 2.0
 
 
 class Allocation(Struct, frozen=True):
-    """This batch job."""
+    """This batch job. run: this run of it alone, where Slurm has requeued it."""
 
     job_id: str
+    run: str
     nodes: tuple[str, ...]
 
 
@@ -40,7 +41,7 @@ class StepRuntime:
     """See reconcile.ports.Runtime.
 
     variables: what an srun is started with, of the job and the placement. before: earlier batch jobs as they ended, by
-    id. hand_over: asks that the next batch job goes on without these nodes; False: there is none. on_change: something
+    run. hand_over: asks that the next batch job goes on without these nodes; False: there is none. on_change: something
     of a job may look different now.
     """
 
@@ -54,7 +55,7 @@ class StepRuntime:
         view: ClusterView,
         variables: Callable[[JobKey, str, int], Mapping[str, str]],
         before: Mapping[str, SlurmJob],
-        hand_over: Callable[[JobKey, Sequence[str]], bool],
+        hand_over: Callable[[JobKey, Sequence[str]], Awaitable[bool]],
         on_change: Callable[[JobKey], None],
         clock: Callable[[], float],
     ) -> None:
@@ -70,13 +71,13 @@ class StepRuntime:
         self._calls: dict[JobKey, Call] = {}
         self._waiting: dict[JobKey, tuple[int, tuple[str, ...]]] = {}
         self._forced: dict[tuple[str, int], set[str]] = {}
-        # Set once nothing may begin any more.
-        self.closing = ""
+        # Set once nothing may begin any more: why, and, where placements have to end in order, as what.
+        self.closing = self.cause = ""
 
     def begin(self, key: JobKey, call: Call) -> None:
         """Start a call of srun that nothing is known of, as the first placement of a new job. Raises Unreachable."""
         self._calls[key] = call
-        self._write(key, StepRecord(uid=call.uid, attempt=1, job_id=self._allocation.job_id, created=self._clock()))
+        self._write(key, StepRecord(uid=call.uid, attempt=1, run=self._allocation.run, created=self._clock()))
         self._start(key, call, 1, ())
 
     def take(self, key: JobKey, call: Call) -> None:
@@ -98,7 +99,7 @@ class StepRuntime:
     def forget(self, key: JobKey, uid: str) -> None:
         """The srun of this job is over for good."""
         for record in self._records.of(key, uid):
-            if record.job_id == self._allocation.job_id:
+            if record.run == self._allocation.run:
                 self._records.drop(key, record.attempt)
 
     async def placements(self, job: TrainingJob) -> tuple[PlacementSeen, ...]:
@@ -117,11 +118,11 @@ class StepRuntime:
             raise Unreachable(self.closing)
         avoided = [node for node in self._allocation.nodes if node in excluded_nodes]
         if len(self._allocation.nodes) - len(avoided) < job.spec.workers:
-            if self._hand_over(key, excluded_nodes):
+            if await self._hand_over(key, excluded_nodes):
                 raise Unreachable(f"the next batch job goes on without {', '.join(avoided)}")
             avoided = []
         options = (f"--exclude={','.join(avoided)}",) if avoided else ()
-        self._write(key, StepRecord(uid=uid, attempt=attempt, job_id=self._allocation.job_id, created=self._clock()))
+        self._write(key, StepRecord(uid=uid, attempt=attempt, run=self._allocation.run, created=self._clock()))
         call = self._calls.get(key)
         if call is None or call.gone:
             self._waiting[key] = attempt, options
@@ -141,14 +142,17 @@ class StepRuntime:
         self._write(key, msgspec.structs.replace(record, asked=True))
         call = self._current(key, record)
         if call is not None and call.runs:
-            call.send(signal.SIGTERM)
+            if record.steps:
+                self._commands.signal_steps(record.steps, "TERM")
+            else:
+                call.send(signal.SIGTERM)
             patience = job.spec.recovery.grace_seconds + _LAUNCHER_SECONDS
             asyncio.get_running_loop().call_later(patience, self._kill, key, uid, attempt)
         self._look_again(key)
 
     async def _look(self, job: TrainingJob, record: StepRecord) -> PlacementSeen | None:
         """One placement; None, and its record deleted, once it was asked to go and nothing of it can be alive."""
-        own = record.job_id == self._allocation.job_id
+        own = record.run == self._allocation.run
         seen = await (self._own(job, record) if own else self._former(job, record))
         if seen is None:
             self._records.drop(key_of(job), record.attempt)
@@ -170,11 +174,13 @@ class StepRuntime:
                 return None
             code = 1 if call is None or call.code is None else call.code
             step = StepSeen(record=record, runs=alive, code=code)
-        return step_placement(step, job.spec.workers, self._clock())
+        if self.cause:
+            step = msgspec.structs.replace(step, cause=self.cause, why=self.closing)
+        return step_placement(step, self._allocation.job_id, job.spec.workers, self._clock())
 
     async def _former(self, job: TrainingJob, record: StepRecord) -> PlacementSeen | None:
         now = self._clock()
-        known = self._before.get(record.job_id) or SlurmJob(id=record.job_id, state="FAILED")
+        known = self._before.get(record.run) or SlurmJob(id=record.run, state="FAILED")
         nodes = tuple(record.nodes.get(worker, "") for worker in range(job.spec.workers))
         ended = msgspec.structs.replace(known, nodes=nodes)
         forced = frozenset(self._forced.get((record.uid, record.attempt), ()))
@@ -197,7 +203,7 @@ class StepRuntime:
             call = self._current(key, record)
             if record.attempt == attempt and call is not None and call.runs:
                 call.send(signal.SIGKILL)
-                self._commands.kill_steps(record.steps)
+                self._commands.signal_steps(record.steps, "KILL")
 
     def _write(self, key: JobKey, record: StepRecord) -> None:
         self._records.write(key, record)

@@ -15,15 +15,19 @@ from hedgerow_operator.core.seen import (
 
 
 class StepSeen(Struct, frozen=True, kw_only=True):
-    """runs: its srun, or a task of it. code: exit code of srun once it has ended; None: it has not been started yet."""
+    """runs: its srun, or a task of it. code: exit code of srun once it has ended; None: it has not been started yet.
+    cause, why: of its end, as a reason of ``api.reasons`` and as a sentence, where the batch job is about to end.
+    """
 
     record: StepRecord
     runs: bool
     code: int | None = None
+    cause: str = ""
+    why: str = ""
 
 
-def step_placement(step: StepSeen, workers: int, now: float) -> PlacementSeen:
-    """now: epoch seconds."""
+def step_placement(step: StepSeen, job_id: str, workers: int, now: float) -> PlacementSeen:
+    """job_id: of the batch job. now: epoch seconds."""
     record = step.record
     phase = WORKER_RUNNING if step.runs else WORKER_PENDING if step.code is None else _over(step.code)
     age = max(0.0, now - record.created)
@@ -32,10 +36,11 @@ def step_placement(step: StepSeen, workers: int, now: float) -> PlacementSeen:
         workers=tuple(_worker(step, index, phase, age) for index in range(workers)),
         removing=record.asked,
         ended=phase if phase in (WORKER_SUCCEEDED, WORKER_FAILED) else "",
-        ended_reason="" if step.code is None else f"srun ended with exit code {step.code}",
+        ended_reason=step.why or ("" if step.code is None else f"srun ended with exit code {step.code}"),
+        cause=step.cause,
         age_seconds=age,
         waiting="the script has not come to its srun yet" if phase == WORKER_PENDING else "",
-        slurm=SlurmJobStatus(job_id=record.job_id, placement=record.attempt, state="RUNNING"),
+        slurm=SlurmJobStatus(job_id=job_id, placement=record.attempt, state="RUNNING"),
     )
 
 

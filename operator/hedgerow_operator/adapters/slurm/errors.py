@@ -1,4 +1,4 @@
-"""What a command of Slurm that failed has said, and whether it says anything about what was asked for."""
+"""What Slurm has said when something failed, and whether it says anything about what was asked for."""
 
 import re
 
@@ -14,7 +14,9 @@ _UNKNOWN_JOB = re.compile(r"invalid job id|invalid job/step|no such job", re.IGN
 _ENDED_JOB = re.compile(r"already completing|already completed|already finished", re.IGNORECASE)
 _NOT_DRAINED = re.compile(r"invalid node state", re.IGNORECASE)
 _NO_ACCOUNTING = re.compile(r"accounting storage is disabled", re.IGNORECASE)
-_SPEAKER = re.compile(r"^(?:sbatch|scontrol|scancel|squeue|sinfo|sacct|slurm_\w+)(?:: )?(?:fatal|error)?: *")
+_SPEAKER = re.compile(
+    r"^(?:\S*/)?(?:sbatch|scontrol|scancel|squeue|sinfo|sacct|slurm_\w+):? *(?:(?:error|fatal): *)?(?=\S)"
+)
 _LONGEST = 500
 
 

@@ -1,0 +1,95 @@
+"""With the controller away every call of every driver says so soon, whatever the way, and nothing else stands still."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from hedgerow_operator.adapters.slurm.driver import Driver, Unsupported
+from hedgerow_operator.reconcile.ports import Unreachable
+from tests.slurm.driver_kinds import KINDS, submission
+from tests.slurm.testbed.testbed import Testbed
+
+# Slurm's own patience is 10 s (MessageTimeout); its library asks twice for a single job.
+SECONDS = {"job": 24.0}
+OTHERWISE = 12.0
+# Longest time in which the loop may do nothing else, on a machine that is busy.
+LONGEST_PAUSE = 1.0
+
+CALLS: dict[str, Callable[[Driver, Testbed], Awaitable[object]]] = {
+    "submit": lambda driver, slurm: driver.submit(submission(slurm)),
+    "jobs": lambda driver, slurm: driver.jobs(),
+    "job": lambda driver, slurm: driver.job("1"),
+    "cancel": lambda driver, slurm: driver.cancel("1"),
+    "requeue": lambda driver, slurm: driver.requeue("1", ["n2"]),
+    "nodes": lambda driver, slurm: driver.nodes(),
+    "drain": lambda driver, slurm: driver.drain("n2", "hedgerow: Xid 79"),
+    "resume": lambda driver, slurm: driver.resume("n2"),
+}
+
+
+async def outcome(call: Awaitable[object]) -> tuple[str, float]:
+    """How a call ended, and after how many seconds."""
+    began = time.monotonic()
+    try:
+        result = await call
+        return f"answered {result!r}", time.monotonic() - began
+    except Unsupported:
+        return Unreachable.__name__, 0.0  # there is no such call to make
+    except Exception as error:  # noqa: BLE001
+        return type(error).__name__, time.monotonic() - began
+
+
+async def pauses(ended: asyncio.Event) -> float:
+    """The longest time in which a task that ticks did not."""
+    longest, last = 0.0, time.monotonic()
+    while not ended.is_set():
+        await asyncio.sleep(0.02)
+        longest, last = max(longest, time.monotonic() - last), time.monotonic()
+    return longest
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        pytest.param(lambda slurm: slurm.kill("slurmctld"), id="killed"),
+        pytest.param(lambda slurm: slurm.freeze("slurmctld"), id="frozen"),
+    ],
+)
+async def test_every_call_is_unreachable_and_the_loop_goes_on(
+    fresh_slurm: Testbed, tmp_path: Path, harm: Callable[[Testbed], None]
+) -> None:
+    drivers: dict[tuple[str, str], Driver] = {}
+    for kind in KINDS:
+        for call in CALLS:
+            folder = tmp_path / kind / call
+            folder.mkdir(parents=True)
+            drivers[kind, call] = KINDS[kind](fresh_slurm, folder)
+    for driver in drivers.values():  # what a driver finds out once it knows already
+        await driver.version()
+    harm(fresh_slurm)
+    ended = asyncio.Event()
+    ticking = asyncio.create_task(pauses(ended))
+    found = await asyncio.gather(*(outcome(CALLS[call](driver, fresh_slurm)) for (_, call), driver in drivers.items()))
+    ended.set()
+    longest = await ticking
+    for driver in drivers.values():
+        await driver.close()
+    told = {names: how for names, (how, _) in zip(drivers, found, strict=True)}
+    assert {names: how for names, how in told.items() if how != Unreachable.__name__} == {}
+    seconds = {names: taken for names, (_, taken) in zip(drivers, found, strict=True)}
+    assert {names: taken for names, taken in seconds.items() if taken > SECONDS.get(names[1], OTHERWISE)} == {}
+    assert longest < LONGEST_PAUSE
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_driver_goes_on_when_the_controller_is_back(fresh_slurm: Testbed, tmp_path: Path, kind: str) -> None:
+    driver = KINDS[kind](fresh_slurm, tmp_path)
+    number = await driver.submit(submission(fresh_slurm, hold=""))
+    await asyncio.to_thread(fresh_slurm.stop, "slurmctld")  # in order: one that is killed may have lost the job
+    assert (await outcome(driver.jobs()))[0] == Unreachable.__name__
+    await asyncio.to_thread(fresh_slurm.up)
+    assert [job.comment for job in await driver.jobs() if job.id == number] == ["hedgerow:uid:1"]
+    await driver.close()
