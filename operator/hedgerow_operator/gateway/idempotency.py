@@ -16,10 +16,10 @@ MOST_KEPT_STREAM = 4 * 1024 * 1024
 
 
 class Kept:
-    """What one key stands for. reply: None: it is being made."""
+    """What one key stands for. reply: None: it is being made. until: when it is forgotten."""
 
-    def __init__(self, digest: bytes, until: float) -> None:
-        self.digest, self.until = digest, until
+    def __init__(self, digest: bytes) -> None:
+        self.digest, self.until = digest, 0.0
         self.reply: Reply | None = None
         self.done = asyncio.Event()
 
@@ -29,7 +29,9 @@ class Once:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._kept: OrderedDict[str, Kept] = OrderedDict()
+        # What is being answered stays however long it takes; what has been is let go, the oldest first.
+        self._making: dict[str, Kept] = {}
+        self._made: OrderedDict[str, Kept] = OrderedDict()
         self._bytes = 0
 
     async def begin(self, incoming: Incoming, *, wait: bool) -> Reply | None:
@@ -40,9 +42,9 @@ class Once:
         digest = _digest(incoming)
         while True:
             self._forget_old()
-            kept = self._kept.get(incoming.key)
+            kept = self._making.get(incoming.key) or self._made.get(incoming.key)
             if kept is None:
-                self._kept[incoming.key] = Kept(digest, self._clock() + KEPT_SECONDS)
+                self._making[incoming.key] = Kept(digest)
                 return None
             if kept.digest != digest:
                 raise RefusedError(422, f"this {KEY} was used for another request; use a new key for each request")
@@ -54,26 +56,26 @@ class Once:
 
     def keep(self, key: str, reply: Reply) -> None:
         """It has been answered."""
-        kept = self._kept.get(key)
+        kept = self._making.pop(key, None)
         if kept is not None:
             kept.reply, kept.until = reply, self._clock() + KEPT_SECONDS
-            self._kept.move_to_end(key)
+            self._made[key] = kept
             self._bytes += len(reply.body)
             kept.done.set()
 
     def forget(self, key: str) -> None:
         """It has not been answered: the next request with this key is made anew."""
-        kept = self._kept.pop(key, None)
+        kept = self._making.pop(key, None) or self._made.pop(key, None)
         if kept is not None:
             self._bytes -= len(kept.reply.body) if kept.reply is not None else 0
             kept.done.set()
 
     def _forget_old(self) -> None:
-        now = self._clock()
-        while self._kept:
-            key, kept = next(iter(self._kept.items()))
-            full = len(self._kept) >= _MOST_KEYS or self._bytes > _MOST_BYTES
-            if kept.reply is None or not (full or kept.until <= now):
+        now, made = self._clock(), self._made
+        while made:
+            key = next(iter(made))
+            full = len(made) >= _MOST_KEYS or self._bytes > _MOST_BYTES
+            if not full and made[key].until > now:
                 return
             self.forget(key)
 

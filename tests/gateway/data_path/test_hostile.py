@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gzip
 
 import pytest
 
@@ -72,3 +73,31 @@ async def test_hostile_bodies_are_no_mistake_of_ours(case: str, speaks: Speaks) 
     async with serving(Scripted("a", course), speaks=speaks) as served:
         got = await post(f"{served.url}/runsync", None, data=BODIES[case])
     assert got.status in (200, 400)
+
+
+ODD_BODIES = {
+    "gzip that is none": ({"Content-Encoding": "gzip"}, b"{}", 400),
+    "a coding that nobody here decodes": ({"Content-Encoding": "zzz"}, b"{}", 415),
+    "gzip": ({"Content-Encoding": "gzip"}, gzip.compress(b'{"input": 1}'), 200),
+    "no coding at all": ({"Content-Encoding": "identity"}, b'{"input": 1}', 200),
+}
+
+
+@pytest.mark.parametrize("case", ODD_BODIES)
+@pytest.mark.parametrize("speaks", list(Speaks))
+async def test_a_body_that_is_coded_wrongly_is_its_clients_mistake(case: str, speaks: Speaks) -> None:
+    headers, body, status = ODD_BODIES[case]
+    a = Scripted("a", gives(1) if speaks is Speaks.JOB else answers())
+    async with serving(a, speaks=speaks) as served:
+        got = await post(f"{served.url}/runsync", None, data=body, headers=headers)
+    assert got.status == status
+    assert (status == 200) == bool(a.calls)
+
+
+async def test_a_path_that_is_too_long_is_refused_and_never_cut() -> None:
+    a = Scripted("a", answers())
+    async with serving(a) as served:
+        got = await post(f"{served.url}/search?q={'x' * 5000}", {})
+        just = await post(f"{served.url}/search?q={'x' * 4000}", {})
+    assert (got.status, just.status) == (414, 200)
+    assert len(a.calls) == 1

@@ -88,6 +88,23 @@ async def test_a_key_is_forgotten_after_ten_minutes() -> None:
     assert await once.begin(asked, wait=True) is None
 
 
+async def test_keys_are_forgotten_though_an_older_request_is_still_being_answered() -> None:
+    now = 0.0
+    once = Once(lambda: now)
+    slow, quick = (
+        Incoming(request_id="r", method="POST", path="", headers={}, body=b"1", deadline=9.0, key=key)
+        for key in ("slow", "quick")
+    )
+    assert await once.begin(slow, wait=True) is None
+    assert await once.begin(quick, wait=True) is None
+    once.keep("quick", Reply(status=200, headers={}, body=b"kept"))
+    now = KEPT_SECONDS + 1
+    assert await once.begin(quick, wait=True) is None
+    once.keep("slow", Reply(status=200, headers={}, body=b"late"))
+    now = 2 * KEPT_SECONDS  # the ten minutes count from the answer
+    assert await once.begin(slow, wait=True) is not None
+
+
 def test_a_key_is_always_the_same_replicas() -> None:
     addresses = ("http://g0", "http://g1", "http://g2")
     of = [Peers(Replica(number=number, addresses=addresses)) for number in range(3)]

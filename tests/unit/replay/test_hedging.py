@@ -115,6 +115,16 @@ def test_rounds_of_our_own_are_told_one_by_one(tmp_path: Path) -> None:
     assert hedged["latencySeconds"] == pytest.approx(19.0 + 1.05 * 1.2, abs=0.1)
 
 
+def test_an_attempt_that_was_refused_stops_where_it_starts(tmp_path: Path) -> None:
+    path = tmp_path / "rounds.jsonl"
+    row = json.loads(rows(1))
+    row["providers"]["cerebrium"] = {"state": "SUBMIT_FAILED", "wall_s": 0.0, "valid": False, "metrics": {}}
+    path.write_text(json.dumps(row))
+    found = replay(str(path), "--policy", "race")["perRound"][0]  # type: ignore[index]
+    refused = found["attempts"][1]
+    assert (refused["provider"], refused["startSeconds"], refused["stopSeconds"]) == ("cerebrium", 0.0, 0.0)
+
+
 def test_losers_that_stop_late_cost_more(tmp_path: Path) -> None:
     path = tmp_path / "rounds.jsonl"
     path.write_text(rows(30))

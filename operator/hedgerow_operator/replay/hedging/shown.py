@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from hedgerow_operator.replay.hedging.costs import mean_cost, stop_of
+from hedgerow_operator.replay.hedging.rounds import Course
 from hedgerow_operator.replay.hedging.session import Decided
+from hedgerow_operator.replay.hedging.simulate import Run
 
 MISS_SECONDS = 60.0
 
@@ -56,12 +58,17 @@ def _round(one: Decided) -> dict[str, Any]:
             {
                 "provider": run.provider,
                 "startSeconds": run.launched_at,
-                "stopSeconds": _finite(stop_of(run, courses[run.provider], latency, 0.0)),
+                "stopSeconds": _finite(_stop(run, courses[run.provider], latency)),
             }
             for run in one.outcome.runs
         ],
         "costActive": one.cost.active,
     }
+
+
+def _stop(run: Run, course: Course, latency: float) -> float:
+    """One that was refused never ran, as its cost says too."""
+    return run.launched_at if course.refused else stop_of(run, course, latency, 0.0)
 
 
 def _line(shown: dict[str, Any]) -> str:
