@@ -3,17 +3,21 @@
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.web_protocol import RequestHandler
 
 from hedgerow_operator.gateway.front import Front
 from hedgerow_operator.gateway.gateway import Gateway
+from hedgerow_operator.gateway.reply import SERVER
 
 HEAD_SECONDS = 10.0
 _IDLE_SECONDS = 75.0
 _LINGER_SECONDS = 5.0
 _LAST_SECONDS = 0.2
+_OF_CLIENTS = (ConnectionError, HttpProcessingError, web.RequestPayloadError)
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
@@ -34,6 +38,18 @@ class _Handler(RequestHandler):
         waits = self._waiter is not None and not self._waiter.done()
         if waits and self._next_keepalive_close_time == self._idle_until:
             self.force_close()
+
+
+    def log_exception(self, *args: Any, exc_info: Any = None, **more: Any) -> None:
+        """What a client does wrong, or its leaving, is nothing that the gateway's log has to tell."""
+        if not isinstance(exc_info, _OF_CLIENTS):
+            super().log_exception(*args, exc_info=exc_info, **more)
+
+    def handle_error(self, *args: Any, **more: Any) -> web.StreamResponse:
+        """Of a request that is no HTTP, without our libraries and their versions."""
+        response = super().handle_error(*args, **more)
+        response.headers.update(SERVER)
+        return response
 
 
 class _Server(web.Server):

@@ -129,4 +129,6 @@ def _why(error: BaseException) -> str:
         return "its address is no URL"
     if isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientPayloadError | ConnectionResetError):
         return "the connection broke before the answer was whole"
+    if isinstance(error, aiohttp.ClientResponseError):
+        return "its answer is no HTTP that can be read"
     return str(error) or type(error).__name__

@@ -75,6 +75,8 @@ async def heard(
     """The rest of an answer that has begun."""
     try:
         pieces = Pieces(connection, one, response)
+        if response.status < 200:
+            raise ProviderError(f"{one.what} wants to change the protocol, which is not done (HTTP {response.status})")
         if one.stream and response.status < 300:
             yield Update(state=AttemptState.VALID, answer=_streamed(response, pieces))
             await pieces.over.wait()

@@ -9,6 +9,7 @@ from hedgerow_operator.adapters.providers.contract import ProviderError
 from hedgerow_operator.adapters.providers.retry_after import retry_after
 from hedgerow_operator.adapters.providers.values import decoded, mapping, text, words
 
+_LEAST_SECRET = 4
 _CREDENTIALS = frozenset({401, 403})
 # Waiting does not mend these: OpenAI, Lambda, RunPod, in their own codes or words.
 _EXHAUSTED = ("insufficient_quota", "quota-exceeded", "quota exceeded", "balance", "credit", "spend limit")
@@ -60,10 +61,18 @@ def refused(what: str, reply: Reply, secrets: Iterable[str] = ()) -> Trouble:
 
 
 def scrubbed(sentence: str, secrets: Iterable[str]) -> str:
-    """Some answer by the key that they were given."""
+    """Some answer by the key that they were given. A key that the sentence was cut within goes too."""
     for secret in secrets:
-        if len(secret) >= 4:
-            sentence = sentence.replace(secret, "…")
+        if len(secret) >= _LEAST_SECRET:
+            sentence = _without_part(sentence.replace(secret, "…"), secret)
+    return sentence
+
+
+def _without_part(sentence: str, secret: str) -> str:
+    line = sentence.removesuffix("…")
+    for length in range(min(len(secret) - 1, len(line)), _LEAST_SECRET - 1, -1):
+        if line.endswith(secret[:length]):
+            return line[:-length] + "…"
     return sentence
 
 
