@@ -16,6 +16,8 @@ from hedgerow_operator.gateway.endpoint import Endpoint
 from hedgerow_operator.gateway.losing import lost, may_come_back_at
 from hedgerow_operator.gateway.run import Run
 
+# The client has gone, or the gateway that served it is about to.
+LEFT = "nobody waits for its answer any more"
 # A policy that asks for something at every look would never end.
 _MOST_LOOKS = 1000
 # A hedge that load or money forbids is thought of again after so long.
@@ -56,7 +58,7 @@ class Race:
         endpoint = self.endpoint
         endpoint.counts.requests += 1
         endpoint.load.request()
-        why = "the client has gone"
+        why = LEFT
         try:
             await self._until_won()
             why = "another provider has answered"
@@ -240,6 +242,6 @@ class Race:
         for run in self._runs:
             if run is not self._winner:
                 run.drop(why, now)
-        if self._winner is not None and why == "the client has gone":
+        if self._winner is not None and why == LEFT:
             self._winner.abandon(why, now)
         remember(self.endpoint, self.ask, self._runs, self._winner, hedged=self._hedged, now=now)

@@ -11,7 +11,7 @@ from hedgerow_operator.gateway.commitment import is_events
 from hedgerow_operator.gateway.endpoint import Endpoint
 from hedgerow_operator.gateway.idempotency import MOST_KEPT_STREAM
 from hedgerow_operator.gateway.passing_on import headers_of, whole_events
-from hedgerow_operator.gateway.race import Race, Won
+from hedgerow_operator.gateway.race import LEFT, Race, Won
 from hedgerow_operator.gateway.reply import SERVER, RefusedError, Reply, as_refused, error_body
 from hedgerow_operator.gateway.settings import Speaks
 from hedgerow_operator.gateway.shaping import body_of
@@ -57,7 +57,7 @@ class Streaming:
             response = self._response or await self._begin(won)
             return await self._relay(response, won)
         except BaseException:
-            won.run.abandon("the client has gone", asyncio.get_running_loop().time())
+            won.run.abandon(LEFT, asyncio.get_running_loop().time())
             raise
 
     async def _won(self, race: Race) -> Won:
