@@ -13,6 +13,7 @@ from hedgerow.wire_agent import AgentReport
 from hedgerow_operator.api import gpu_node
 from hedgerow_operator.api.conditions import TRUE, find_condition
 from hedgerow_operator.api.gpu_node import GPUNode, GPUNodeStatus, Quarantine
+from hedgerow_operator.api.labels import ANNOTATION_SLURM_CLUSTER
 from hedgerow_operator.api.times import parse_time
 from hedgerow_operator.core.nodes.decide import decide
 from hedgerow_operator.core.nodes.findings import fatal
@@ -111,6 +112,11 @@ class NodeReconciler:
             return None
         found = ((name, node.status.quarantine) for name, node in self._known.items())
         return {name: entry for name, entry in found if entry is not None}
+
+    def site_of(self, name: str) -> str:
+        """namespace/name of the SlurmCluster whose node it is; "": no GPUNode says so."""
+        node = self._known.get(name)
+        return node.metadata.annotations.get(ANNOTATION_SLURM_CLUSTER, "") if node else ""
 
     def xids(self, name: str) -> Mapping[int, tuple[int, float]]:
         """What the GPUNode says of its GPUs: index -> code of the last Xid, and the seconds since it was first seen."""
