@@ -31,7 +31,7 @@ from hedgerow_operator.cli.slurm.step_hub import OneToken, StepHub
 from hedgerow_operator.cli.slurm.step_jobs import StepJobs, parsed
 from hedgerow_operator.cli.slurm.user_script import UserScript
 from hedgerow_operator.cli.views.base import View
-from hedgerow_operator.core.slurm.chain import End
+from hedgerow_operator.core.slurm.chain import End, why_over
 from hedgerow_operator.core.slurm.sbatch_plan import SbatchPlan
 from hedgerow_operator.core.slurm.seen import SlurmJob
 from hedgerow_operator.core.step import PLACING
@@ -109,6 +109,7 @@ class Supervisor:
             view=ClusterView(driver),
             variables=lambda key, uid, attempt: step_variables(key, uid, attempt, self._spec, paths),
             before=others.before,
+            why_over=self._why_over,
             hand_over=self._hand_over,
             on_change=self._look,
             clock=time.time,
@@ -200,6 +201,18 @@ class Supervisor:
         self._view.note(why)
         self._look_at_all()
         self._stop.set()
+
+    async def _why_over(self) -> str:
+        """What follows is decided by the batch job that comes next, which sees how this one ended."""
+        why = why_over(await self._driver.job(self._own.job_id), self._own.restarts, time.time())
+        if why and not self._stop.is_set():
+            self.ended.terminated = True
+            self._runtime.closing = why
+            self._view.note(f"{why}; the script is ended here")
+            self._jobs.interrupt()
+            self._look_at_all()
+            self._stop.set()
+        return why
 
     async def _hand_over(self, key: JobKey, nodes: Sequence[str]) -> bool:
         why = await self._others.why_not_without(nodes)
