@@ -18,6 +18,7 @@ from hedgerow_operator.adapters.local.lock import StateLock, holder
 from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.adapters.local.session_file import SessionRecord, write_session
 from hedgerow_operator.adapters.slurm.cli.driver import CliDriver
+from hedgerow_operator.adapters.slurm.steps.variables import token_file
 from hedgerow_operator.cli import background
 from hedgerow_operator.cli.slurm.folder import Folder, name_after
 from hedgerow_operator.cli.slurm.own_job import OwnJob, own_job
@@ -128,7 +129,7 @@ def _environment(
 ) -> tuple[dict[str, str], str]:
     """The variables of the script, and the token of its launchers. Raises OSError, StateError."""
     token = secrets.token_urlsafe(32)
-    write_whole(paths.root / "token", token.encode() + b"\n", mode=0o600)
+    write_whole(token_file(paths), token.encode() + b"\n", mode=0o600)
     archive = ensure_archive(StatePaths(folder.path.parent))  # shared by all submissions
     shim = paths.root / "shim"
     write_shim(str(shim), sys.executable, str(archive))

@@ -19,14 +19,14 @@ from hedgerow_operator.adapters.slurm.driver import Driver
 from hedgerow_operator.adapters.slurm.steps.commands import StepCommands
 from hedgerow_operator.adapters.slurm.steps.desk import Call, Desk
 from hedgerow_operator.adapters.slurm.steps.runtime import Allocation, StepRuntime
-from hedgerow_operator.adapters.slurm.steps.variables import step_variables
+from hedgerow_operator.adapters.slurm.steps.variables import step_variables, token_file
 from hedgerow_operator.api import reasons
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.cli.outcome import is_finished, is_suspended
 from hedgerow_operator.cli.phase import phase_of
 from hedgerow_operator.cli.session import SoleLeader
 from hedgerow_operator.cli.slurm.own_job import OwnJob
-from hedgerow_operator.cli.slurm.serving import serve
+from hedgerow_operator.cli.slurm.serving import KeptFiles, serve
 from hedgerow_operator.cli.slurm.step_hub import OneToken, StepHub
 from hedgerow_operator.cli.slurm.step_jobs import StepJobs, parsed
 from hedgerow_operator.cli.slurm.user_script import UserScript
@@ -150,15 +150,17 @@ class Supervisor:
         hub = StepHub(self._hub, lambda uid: self.steps.key_of(uid) is not None, self._report)
         app = make_app(hub, OneToken(token), self._leader, self._metrics, self._health)
         runner = await serve(app, self._own.node, self._driver, self._paths)
+        keeping = asyncio.create_task(KeptFiles(token_file(self._paths), self._paths.address).keep())
         await desk.open()
         self._health.synced = True
         try:
             yield
         finally:
             desk.close()
-            working.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await working
+            for task in (working, keeping):
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
             self._paths.address.unlink(missing_ok=True)
             await runner.cleanup()
             self._view.close()
