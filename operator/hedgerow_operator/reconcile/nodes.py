@@ -51,7 +51,10 @@ class GPUNodes(Protocol):
 
 
 class NodeReconciler:
-    """Level-triggered, as the one of jobs. on_quarantine: called with a node that is quarantined, or not any more."""
+    """Level-triggered, as the one of jobs. on_quarantine: called with a node that is quarantined, or not any more.
+
+    write_seconds: from one write of a node's status to the next.
+    """
 
     def __init__(
         self,
@@ -62,6 +65,7 @@ class NodeReconciler:
         listening: Callable[[], float],
         rules: NodeRules,
         stopwatch: Callable[[], float] = monotonic,
+        write_seconds: float = WRITE_SECONDS,
     ) -> None:
         self._nodes = nodes
         self._hub = hub
@@ -70,6 +74,7 @@ class NodeReconciler:
         self._listening = listening
         self._rules = rules
         self._stopwatch = stopwatch
+        self._write_seconds = write_seconds
         self._known: dict[str, GPUNode] = {}
         self._loaded = False
         self._written: dict[str, float] = {}
@@ -175,7 +180,7 @@ class NodeReconciler:
         if status == node.status:
             return 0.0
         name, now = node.metadata.name, self._stopwatch()
-        wait = self._written.get(name, float("-inf")) + WRITE_SECONDS - now
+        wait = self._written.get(name, float("-inf")) + self._write_seconds - now
         if wait > 0:
             return wait
         if not self._leadership.holds():
