@@ -25,6 +25,7 @@ from hedgerow_operator.adapters.kube.node_taints import KubeNodeTaints
 from hedgerow_operator.adapters.kube.nodes import Nodes
 from hedgerow_operator.adapters.kube.runtime import KubeRuntime
 from hedgerow_operator.adapters.kube.token_review import AgentReviews, Reviews, TokenReviews
+from hedgerow_operator.adapters.slurm.agent_tokens import AgentTokens
 from hedgerow_operator.adapters.slurm.report_tokens import ByPlace
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.endpoint_side import EndpointSide
@@ -41,7 +42,7 @@ from hedgerow_operator.reconcile.queue import WorkQueue
 from hedgerow_operator.reconcile.reports import ReportHub
 from hedgerow_operator.reconcile.taints import Tainting
 from hedgerow_operator.server.app import make_app, make_runner
-from hedgerow_operator.server.auth import Authenticator, LauncherClaim
+from hedgerow_operator.server.auth import AgentClaim, Authenticator, LauncherClaim
 from hedgerow_operator.server.health import Health
 from hedgerow_operator.server.intake import Agents
 from hedgerow_operator.server.listening import BACKLOG, listen, prepare
@@ -92,8 +93,12 @@ class Operator:
         self.hub = ReportHub(clock=self.leading.seconds, pressure=self.pressure)
         self.agents = AgentHub(clock=self.leading.seconds, pressure=self.pressure)
         runtime, elsewhere = KubeRuntime(guarded, self.nodes, settings.injection, time.time), LocalElsewhere()
+        self.stored_nodes = KubeGPUNodes(
+            guarded, time.time, lambda node: self.slurm_agents.site_of(node) if self.slurm_agents else ""
+        )
+        self.slurm_agents: AgentTokens | None = None
         self.gpu_nodes = NodeReconciler(
-            KubeGPUNodes(guarded, time.time),
+            self.stored_nodes,
             self.agents,
             self.lease,
             time.time,
@@ -114,7 +119,16 @@ class Operator:
         )
         watching, namespaces = self.health.watching, settings.namespaces
         self.slurm = (
-            SlurmSide(guarded, self.lease, namespaces, watching, self.jobs, self._look_at, self.gpu_nodes.quarantines)
+            SlurmSide(
+                guarded,
+                self.lease,
+                namespaces,
+                watching,
+                self.jobs,
+                self._look_at,
+                self.gpu_nodes.quarantines,
+                self.gpu_nodes.site_of,
+            )
             if settings.slurm
             else None
         )
@@ -153,7 +167,11 @@ class Operator:
         """Start the report server; a standby serves health and metrics, and refuses reports."""
         prepare()
         reviews, account = Reviews(self.free, time.monotonic), self.settings.agent_account
-        agents = Agents(self.agents, AgentReviews(reviews, account)) if account else None
+        on_nodes: Authenticator[AgentClaim] | None = AgentReviews(reviews, account) if account else None
+        if self.slurm:
+            self.slurm_agents = AgentTokens(self.slurm.agent_sites, self.stored_nodes.owner, on_nodes)
+            on_nodes = self.slurm_agents
+        agents = Agents(self.agents, on_nodes) if on_nodes else None
         launchers: Authenticator[LauncherClaim] = TokenReviews(reviews)
         if self.slurm:
             launchers = ByPlace(self.slurm.tokens, launchers)
@@ -267,7 +285,7 @@ class Operator:
         self.queue.add(key)
 
     def _look_at_jobs_on(self, node: str) -> None:
-        for key in self.residents.on(node):
+        for key in (*self.residents.on(node), *(self.slurm.tokens.jobs() if self.slurm else ())):
             self.queue.add(key)
 
     async def _get_acquainted(self, known: dict[JobKey, str]) -> None:

@@ -46,7 +46,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     @property
     def hears_nodes(self) -> bool:
         """Whether anybody tells of the nodes' GPUs."""
-        return bool(self.agent_account or self.exporters)
+        return bool(self.agent_account or self.exporters or self.slurm)
 
 
 def check(settings: Settings) -> None:
@@ -61,7 +61,7 @@ def check(settings: Settings) -> None:
         raise BadSettings(
             "--inject-image: is empty; write the operator's own image, such as example.org/hedgerow:0.1.0"
         )
-    if settings.taint_rules and not settings.hears_nodes:
+    if settings.taint_rules and not (settings.agent_account or settings.exporters):
         raise BadSettings(
             "--node-action: Taint is about nodes whose agents report, and none are believed; "
             "write --agent-service-account or --dcgm-exporter-namespace too, or --node-action=None"

@@ -10,6 +10,7 @@ import structlog
 
 from hedgerow_operator.adapters.kube.api import Api
 from hedgerow_operator.adapters.kube.slurm_clusters import KubeSecrets, KubeSlurmClusters
+from hedgerow_operator.adapters.slurm.agent_sites import ClusterAgentSites
 from hedgerow_operator.adapters.slurm.clusters import ClusterDrivers
 from hedgerow_operator.adapters.slurm.clusters_runtime import ClustersRuntime
 from hedgerow_operator.adapters.slurm.driver import Driver
@@ -30,7 +31,8 @@ log = structlog.get_logger("hedgerow")
 
 class SlurmSide:
     """namespaces: those that are watched; empty: all. watching: counts passes, as for jobs. look_at: a job of this
-    name may look different. quarantines: of every node with GPUs; None: not known yet.
+    name may look different. quarantines: of every node with GPUs; None: not known yet. site_of: the cluster that a
+    GPUNode says it is of.
     """
 
     def __init__(
@@ -42,14 +44,16 @@ class SlurmSide:
         jobs: FinalizedJobs,
         look_at: Callable[[JobKey], None],
         quarantines: Callable[[], Mapping[str, Quarantine] | None],
+        site_of: Callable[[str], str],
     ) -> None:
-        self.clusters = KubeSlurmClusters(api)
-        self.drivers = ClusterDrivers(KubeSecrets(api).read, time.time)
+        self.clusters, secrets = KubeSlurmClusters(api), KubeSecrets(api)
+        self.drivers = ClusterDrivers(secrets.read, time.time)
         self._namespaces = namespaces
         self.tokens = ReportTokens()
         self.jobs_runtime = ClustersRuntime(self.clusters, self.drivers, jobs, self.tokens, time.time, look_at)
         self.farewell = SlurmFarewell(jobs, self.jobs_runtime)
-        self._draining = Draining(self, quarantines, leadership, _report_drain)
+        self.agent_sites = ClusterAgentSites(self.clusters, self.drivers, secrets.read, namespaces)
+        self._draining = Draining(self, quarantines, leadership, _report_drain, site_of=site_of)
         reconciler = ClusterReconciler(self.clusters, self.drivers, leadership, time.time)
         self.queue = WorkQueue(watching(reconciler.reconcile), on_error=_report_fault)
 

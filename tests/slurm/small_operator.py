@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
+from hedgerow_operator.adapters.slurm.agent_sites import ClusterAgentSites
 from hedgerow_operator.adapters.slurm.clusters import ClusterDrivers
 from hedgerow_operator.adapters.slurm.clusters_runtime import ClustersRuntime
 from hedgerow_operator.adapters.slurm.report_tokens import ByPlace, ReportTokens
@@ -30,6 +31,7 @@ from hedgerow_operator.server.auth import Denied, LauncherClaim
 from hedgerow_operator.server.health import Health
 from hedgerow_operator.server.metrics import Metrics
 from tests.slurm.slurm_run import TRAIN
+from tests.slurm.small_agents import AGENTS_TOKEN, CLUSTER, SmallAgents
 from tests.slurm.testbed.testbed import Testbed
 
 KEY = JobKey("ml", "run")
@@ -96,7 +98,12 @@ class SmallOperator:
         self.store = Store(training_job({"metadata": _METADATA, "spec": _spec(folder, **spec)}))
         self.tokens, self._token_seconds, self.token_reads = ReportTokens(), token_seconds, 0
         self._drivers = ClusterDrivers(self._read_secret, time.time)
+        self.agents = SmallAgents(ClusterAgentSites(self, self._drivers, self._read_secret, ()), testbed)
         self.url = ""
+
+    async def existing(self, namespaces: tuple[str, ...]) -> tuple[JobKey, ...]:
+        """Implements agent_sites.AllClusters."""
+        return (CLUSTER,)
 
     async def get(self, key: JobKey) -> SlurmCluster | None:
         """Implements clusters_runtime.Clusters."""
@@ -104,7 +111,7 @@ class SmallOperator:
             "metadata": {"name": "hpc", "namespace": "ml"},
             "spec": {
                 "driver": "REST", "url": self.testbed.rest_url, "user": "root", "tokenSecretRef": {"name": "slurm"},
-                "reportURL": self.url, "tokenDirectory": str(self.folder),
+                "agentTokenSecretRef": {"name": "agents"}, "reportURL": self.url, "tokenDirectory": str(self.folder),
             },
         })  # fmt: skip
 
@@ -125,23 +132,29 @@ class SmallOperator:
         hub, metrics, health, leader = ReportHub(clock=time.monotonic), Metrics(), Health(time.monotonic), SoleLeader()
         runtime = ClustersRuntime(self, self._drivers, self.store, self.tokens, time.time, lambda key: queue.add(key))
         farewell = SlurmFarewell(self.store, runtime)
-        engine = Reconciler(self.store, lambda job: runtime, hub, leader, time.time, metrics, farewell=farewell)
+        engine = Reconciler(
+            self.store, lambda job: runtime, hub, leader, time.time, metrics, farewell=farewell,
+            machines=self.agents.nodes,
+        )  # fmt: skip
+        self.agents.nodes.on_quarantine = lambda node: queue.add(KEY)
         faults: list[Exception] = []
         queue = WorkQueue(engine.reconcile, on_error=lambda key, error: faults.append(error))
         self.queue = queue
         connect(hub, engine, queue)
-        runner = make_runner(make_app(hub, ByPlace(self.tokens, NobodyElse()), leader, metrics, health))
+        believed = ByPlace(self.tokens, NobodyElse())
+        runner = make_runner(make_app(hub, believed, leader, metrics, health, self.agents.heard))
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         self.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
         queue.add(KEY)
-        working = asyncio.create_task(queue.run())
+        working = [asyncio.create_task(part) for part in (queue.run(), self.agents.queue.run(), self.agents.drain())]
         try:
             yield self
         finally:
-            working.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await working
+            for task in working:
+                task.cancel()
+            await asyncio.gather(*working, return_exceptions=True)
+            await self.agents.tokens.close()
             await runtime.close()
             await self._drivers.close()
             await runner.cleanup()
@@ -158,6 +171,8 @@ class SmallOperator:
             await asyncio.sleep(0.1)
 
     async def _read_secret(self, namespace: str, name: str, entry: str) -> str:
+        if name == "agents":
+            return AGENTS_TOKEN
         self.token_reads += 1
         return await asyncio.to_thread(self.testbed.token, "root", self._token_seconds)
 

@@ -198,6 +198,7 @@ SCENARIOS: dict[str, Scenario] = {
         in_place_then_anew_then_without_the_node_on_which_a_rank_hangs,
         when_slurmctld_dies_in_the_middle_of_a_recovery,
         operator_scenarios.through_slurmrestd_without_the_node_on_which_a_rank_hangs,
+        agent_scenarios.through_slurmrestd_without_a_node_whose_agent_says_that_its_gpu_is_lost_and_which_is_drained,
         operator_scenarios.while_slurmrestd_is_away_and_a_token_runs_out,
         operator_scenarios.until_its_object_is_deleted_which_waits_for_its_slurm_job,
         when_slurmctld_dies_right_after_the_submission,

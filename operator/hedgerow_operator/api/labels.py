@@ -41,6 +41,8 @@ ANNOTATION_REPORT_TOKENS = f"{GROUP}/report-token-digests"
 ANNOTATION_CANCELLED_SLURM_JOB = f"{GROUP}/cancelled-slurm-job"
 # It is not deleted before its Slurm job has ended.
 FINALIZER_SLURM = f"{GROUP}/slurm"
+# Of a GPUNode that is no node of Kubernetes: namespace/name of the SlurmCluster whose node it is.
+ANNOTATION_SLURM_CLUSTER = f"{GROUP}/slurm-cluster"
 # Of a placement: the nodes that it was made to avoid, with commas between them.
 ANNOTATION_AVOIDED_NODES = f"{GROUP}/avoided-nodes"
 

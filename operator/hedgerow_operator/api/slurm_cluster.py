@@ -72,6 +72,13 @@ class SlurmClusterSpec(StrictModel, frozen=True, kw_only=True):
         SecretRef | None,
         Meta(description="With REST over http(s): the JSON web token of that user; it is read again once it is over."),
     ] = None
+    agent_token_secret_ref: Annotated[
+        SecretRef | None,
+        Meta(
+            description="What node agents on this cluster show, the same on all of its nodes; unset: none is heard. "
+            "They are believed about nodes that this cluster lists.",
+        ),
+    ] = None
     report_url: Annotated[
         str,
         Meta(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from hedgerow.logs.reader import AUTO, AutoReader
-from hedgerow_operator.api.labels import API_VERSION, TRAINING_JOB_KIND
+from hedgerow_operator.api.labels import API_VERSION, GPU_NODE_KIND, SLURM_CLUSTER_KIND, TRAINING_JOB_KIND
 from hedgerow_operator.api.metadata import ObjectMeta
 from hedgerow_operator.api.pod_template import read_pods
 from hedgerow_operator.api.problem import Problem, blame
@@ -21,6 +21,7 @@ from hedgerow_operator.api.training_job import TrainingJob, training_job
 
 _LOG_PATTERN = "spec.heartbeat.logPattern"
 _NAMESPACE_PATTERN = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
+_OF_OPERATOR = {SLURM_CLUSTER_KIND: "give it to kubectl apply", GPU_NODE_KIND: "it is written by itself"}
 
 # Written by the API server; in a manifest when it was read back from a cluster.
 _SERVER_FIELDS = ("managedFields", "generateName", "selfLink", "deletionGracePeriodSeconds")
@@ -62,6 +63,10 @@ def header_problems(fields: Any) -> Iterator[Problem]:
     if not version or not kind:
         yield Problem(
             "", f"apiVersion or kind is missing; write apiVersion: {API_VERSION} and kind: {TRAINING_JOB_KIND}"
+        )
+    elif kind in _OF_OPERATOR and version == API_VERSION:
+        yield blame(
+            "kind", f"only kind: {TRAINING_JOB_KIND} is read here; a {kind} is the operator's: {_OF_OPERATOR[kind]}"
         )
     elif kind != TRAINING_JOB_KIND:
         yield blame("kind", f"there is no {kind} in {version}; write kind: {TRAINING_JOB_KIND}")

@@ -36,7 +36,7 @@ class SessionAgents:
         self._begun = time.monotonic()
         hub = AgentHub(clock=time.monotonic)
         self.nodes = NodeReconciler(
-            MemoryGPUNodes(self._tell), hub, leadership, time.time, self._listening, NodeRules()
+            MemoryGPUNodes(self._tell), hub, leadership, time.time, self._listening, NodeRules(), write_seconds=0.0
         )
         self._queue = WorkQueue(self.nodes.reconcile, on_error=self._failed)
         hub.on_news = lambda node: self._queue.add(JobKey("", node))

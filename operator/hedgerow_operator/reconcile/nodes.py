@@ -13,6 +13,7 @@ from hedgerow.wire_agent import AgentReport
 from hedgerow_operator.api import gpu_node
 from hedgerow_operator.api.conditions import TRUE, find_condition
 from hedgerow_operator.api.gpu_node import GPUNode, GPUNodeStatus, Quarantine
+from hedgerow_operator.api.labels import ANNOTATION_SLURM_CLUSTER
 from hedgerow_operator.api.times import parse_time
 from hedgerow_operator.core.nodes.decide import decide
 from hedgerow_operator.core.nodes.findings import fatal
@@ -50,7 +51,10 @@ class GPUNodes(Protocol):
 
 
 class NodeReconciler:
-    """Level-triggered, as the one of jobs. on_quarantine: called with a node that is quarantined, or not any more."""
+    """Level-triggered, as the one of jobs. on_quarantine: called with a node that is quarantined, or not any more.
+
+    write_seconds: from one write of a node's status to the next.
+    """
 
     def __init__(
         self,
@@ -61,6 +65,7 @@ class NodeReconciler:
         listening: Callable[[], float],
         rules: NodeRules,
         stopwatch: Callable[[], float] = monotonic,
+        write_seconds: float = WRITE_SECONDS,
     ) -> None:
         self._nodes = nodes
         self._hub = hub
@@ -69,6 +74,7 @@ class NodeReconciler:
         self._listening = listening
         self._rules = rules
         self._stopwatch = stopwatch
+        self._write_seconds = write_seconds
         self._known: dict[str, GPUNode] = {}
         self._loaded = False
         self._written: dict[str, float] = {}
@@ -111,6 +117,11 @@ class NodeReconciler:
             return None
         found = ((name, node.status.quarantine) for name, node in self._known.items())
         return {name: entry for name, entry in found if entry is not None}
+
+    def site_of(self, name: str) -> str:
+        """namespace/name of the SlurmCluster whose node it is; "": no GPUNode says so."""
+        node = self._known.get(name)
+        return node.metadata.annotations.get(ANNOTATION_SLURM_CLUSTER, "") if node else ""
 
     def xids(self, name: str) -> Mapping[int, tuple[int, float]]:
         """What the GPUNode says of its GPUs: index -> code of the last Xid, and the seconds since it was first seen."""
@@ -169,7 +180,7 @@ class NodeReconciler:
         if status == node.status:
             return 0.0
         name, now = node.metadata.name, self._stopwatch()
-        wait = self._written.get(name, float("-inf")) + WRITE_SECONDS - now
+        wait = self._written.get(name, float("-inf")) + self._write_seconds - now
         if wait > 0:
             return wait
         if not self._leadership.holds():

@@ -31,7 +31,8 @@ class Drainables(Protocol):
 
 
 class Draining:
-    """quarantines: of every node; None: not known yet. told: called once with each sentence that people should know."""
+    """quarantines: of every node; None: not known yet. site_of: the cluster, as namespace/name, whose node a
+    quarantine is about; "": not said. told: called once with each sentence that people should know."""
 
     def __init__(
         self,
@@ -40,12 +41,14 @@ class Draining:
         leadership: Leadership,
         told: Callable[[JobKey, str], None],
         rules: TaintRules | None = None,
+        site_of: Callable[[str], str] = lambda node: "",
     ) -> None:
         self._clusters = clusters
         self._quarantines = quarantines
         self._leadership = leadership
         self._told = told
         self._rules = rules or TaintRules()
+        self._site_of = site_of
         self._said: set[tuple[JobKey, str]] = set()
         self._done: dict[tuple[JobKey, str], str] = {}
 
@@ -62,7 +65,8 @@ class Draining:
 
     async def _look_at(self, key: JobKey, cluster: Drainable, quarantines: Mapping[str, Quarantine]) -> None:
         done = {node: since for (known, node), since in self._done.items() if known == key}
-        plan = decide_drains(quarantines, await cluster.nodes(), done, self._rules)
+        foreign = {node for node in quarantines if self._site_of(node) not in ("", f"{key.namespace}/{key.name}")}
+        plan = decide_drains(quarantines, await cluster.nodes(), done, self._rules, foreign)
         for node in plan.resume:
             await cluster.resume(node)
         for node, reason in plan.drain.items():

@@ -57,3 +57,13 @@ def test_a_pattern_that_is_no_expression_is_named_without_a_server(tmp_path: Pat
     path.write_text(text.replace(r"(?P<loss>\S+)", r"(?P<loss>\S+"), encoding="utf-8")
     (error,) = load_manifests(str(path)).errors
     assert "spec.heartbeat.logPattern: the log pattern is no regular expression: missing )" in str(error)
+
+
+def test_a_kind_that_the_operator_reads_is_not_denied(tmp_path: Path) -> None:
+    path = tmp_path / "cluster.yaml"
+    path.write_text("apiVersion: hedgerow.dev/v1alpha1\nkind: SlurmCluster\nmetadata: {name: hpc}\n", encoding="utf-8")
+    (error,) = load_manifests(str(path)).errors
+    assert (
+        "kind: only kind: TrainingJob is read here; a SlurmCluster is the operator's: give it to kubectl apply"
+        in str(error)
+    )

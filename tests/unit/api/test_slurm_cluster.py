@@ -98,7 +98,9 @@ def test_kubectl_get_says_whether_it_is_fine_and_if_not_why() -> None:
 
 def test_no_field_of_it_can_hold_a_secret() -> None:
     assert [at for at in NODES if "token" in at.lower() or "password" in at.lower()] == [
-        "spec.tokenSecretRef", "spec.tokenSecretRef.name", "spec.tokenSecretRef.key", "spec.tokenDirectory",
+        "spec.tokenSecretRef", "spec.tokenSecretRef.name", "spec.tokenSecretRef.key",
+        "spec.agentTokenSecretRef", "spec.agentTokenSecretRef.name", "spec.agentTokenSecretRef.key",
+        "spec.tokenDirectory",
     ]  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from hedgerow_agent.checks import gpu_checks
 from hedgerow_agent.devices import fake_file
 from hedgerow_agent.devices.profiles import names
 from hedgerow_agent.host import host_checks
-from hedgerow_agent.options import parse
+from hedgerow_agent.options import Options, parse
 from hedgerow_agent.yaml_text import read
 
 
@@ -20,6 +20,15 @@ def test_the_unit_of_systemd_starts_the_agent_with_options_that_it_has(root: Pat
     program, *words = shlex.split(start)
     assert Path(program).name == "hedgerow-agent"
     assert parse(words).metrics_address == "127.0.0.1:9500"
+
+
+def test_the_settings_for_nodes_of_slurm_are_ones_that_the_agent_has(root: Path) -> None:
+    text = (root / "examples" / "slurm-agent" / "hedgerow-agent.env").read_text()
+    set_there = dict(re.findall(r"^#?([A-Z][A-Z_]+)=(\S+)$", text, re.MULTILINE))
+    assert set_there.pop("HEDGEROW_NODE") == "n3"
+    names = [name.removeprefix("HEDGEROW_AGENT_").lower() for name in set_there]
+    assert names == ["report_url", "address_file", "token_file"]
+    assert all(name in Options.__dataclass_fields__ for name in names)
 
 
 def test_the_document_names_every_check_and_every_profile(root: Path) -> None:

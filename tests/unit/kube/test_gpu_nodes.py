@@ -91,3 +91,37 @@ async def test_an_event_that_cannot_be_written_harms_nothing(nodes: KubeGPUNodes
     store.failing = OUTAGE
     await nodes.record(made, Event(reason="Released", message="used again"))
     assert not [path for path in store.objects if "/events/" in path]
+
+
+def of_slurm(store: Store) -> KubeGPUNodes:
+    return KubeGPUNodes(cast("Api", store), lambda: 1000.0, lambda node: "ml/hpc" if node in ("n1", "gpu-a") else "")
+
+
+async def test_one_of_a_node_that_only_slurm_has_says_whose_it_is_and_belongs_to_no_node(store: Store) -> None:
+    made = await of_slurm(store).create("n1")
+    assert made is not None
+    assert made.metadata.annotations == {"hedgerow.dev/slurm-cluster": "ml/hpc"}
+    assert made.metadata.owner_references == ()
+    assert await of_slurm(store).create("n2") is None
+
+
+async def test_a_node_of_both_is_one_of_kubernetes(store: Store) -> None:
+    made = await of_slurm(store).create("gpu-a")
+    assert made is not None
+    assert (made.metadata.annotations, len(made.metadata.owner_references)) == ({}, 1)
+
+
+async def test_a_node_belongs_to_the_first_cluster_that_has_proven_it(store: Store) -> None:
+    nodes = of_slurm(store)
+    assert await nodes.owner("n1", "ml/other") == ""
+    await nodes.create("n1")
+    assert await nodes.owner("n1", "ml/hpc") == ""
+    assert "a node of ml/hpc (kubectl delete gpunode n1" in await nodes.owner("n1", "ml/other")
+
+
+async def test_a_node_of_kubernetes_is_no_cluster_s_also_while_its_gpu_node_outlives_it(store: Store) -> None:
+    nodes = of_slurm(store)
+    assert await nodes.owner("gpu-a", "ml/hpc") == "a node of Kubernetes"
+    await nodes.create("gpu-a")
+    del store.objects["/api/v1/nodes/gpu-a"]
+    assert await nodes.owner("gpu-a", "ml/hpc") == "a node of Kubernetes"

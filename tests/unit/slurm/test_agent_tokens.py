@@ -116,10 +116,10 @@ async def test_a_token_that_was_changed_and_a_node_that_was_taken_away_count_no_
     change(world)
     world.now += FRESH_SECONDS
     world.tokens.recall("secret", Claim("n1"))
+    for _ in range(3):
+        await asyncio.sleep(0)
     with pytest.raises(Denied):
-        for _ in range(10):
-            await world.ask("secret", "n1")
-            await asyncio.sleep(0)
+        await world.ask("secret", "n1")
 
 
 async def test_a_new_token_and_a_new_node_are_known_within_seconds_and_strangers_make_nobody_ask_more_often() -> None:

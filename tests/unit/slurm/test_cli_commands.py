@@ -68,6 +68,12 @@ async def test_a_command_that_hangs_is_ended_with_its_children(programs: Program
     await ended(programs)
 
 
+async def test_what_a_command_that_hangs_has_complained_of_is_told(programs: Programs) -> None:
+    programs.says("hangs", script="echo 'cannot stat file /nope, retrying' >&2; sleep 1000")
+    with pytest.raises(Unreachable, match="hangs had not ended after 1 s: cannot stat file /nope, retrying"):
+        await commands.run(["hangs"], {"PATH": str(programs.folder)}, seconds=1.0)
+
+
 async def test_a_call_that_is_cancelled_leaves_no_command(programs: Programs) -> None:
     call = asyncio.create_task(commands.run(["hangs"], {"PATH": that_hangs(programs)}))
     deadline = time.monotonic() + 10

@@ -61,3 +61,12 @@ async def test_an_operator_that_does_not_lead_drains_nothing() -> None:
     fleet = Fleet(looks=0)
     await fleet.draining.look()
     assert fleet.clusters[ONE].calls == []
+
+
+async def test_what_is_said_of_a_node_of_one_cluster_drains_no_node_of_that_name_in_another() -> None:
+    fleet = Fleet()
+    draining = Draining(
+        fleet, lambda: fleet.quarantines, FakeLeadership(10), lambda key, text: None, site_of=lambda node: "ml/one"
+    )
+    await draining.look()
+    assert (fleet.calls(ONE), fleet.calls(TWO)) == (["drain n2 hedgerow: Xid79 gone"], [])

@@ -77,6 +77,7 @@ class Scene:
         self.call.uid = UID
         self.handed_over: list[tuple[str, ...]] = []
         self.follows = True
+        self.over = ""
         self.before: dict[str, SlurmJob] = {}
         self.runtime = StepRuntime(
             paths=StatePaths(folder),
@@ -85,10 +86,14 @@ class Scene:
             view=ClusterView(cast("Driver", self.driver), stopwatch=iter(range(0, 10_000, 100)).__next__),
             variables=lambda key, uid, attempt: {"PLACEMENT": str(attempt)},
             before=self.before,
+            why_over=self._why_over,
             hand_over=self._hand_over,
             on_change=lambda key: None,
             clock=lambda: 1000.0,
         )
+
+    async def _why_over(self) -> str:
+        return self.over
 
     async def _hand_over(self, key: JobKey, nodes: Sequence[str]) -> bool:
         self.handed_over.append(tuple(nodes))
@@ -222,6 +227,15 @@ async def test_once_the_batch_job_ends_nothing_is_started(scene: Scene) -> None:
     scene.runtime.closing = "it ends"
     with pytest.raises(Unreachable, match="it ends"):
         await scene.runtime.create(job(), 2, ())
+
+
+async def test_once_the_batch_job_is_over_for_slurm_no_srun_is_started_again(scene: Scene) -> None:
+    scene.started()
+    scene.ended(1)
+    before, scene.over = len(scene.said.messages), "Slurm job 7 has lost a node"
+    with pytest.raises(Unreachable, match="has lost a node"):
+        await scene.runtime.create(job(), 2, ())
+    assert len(scene.said.messages) == before
 
 
 async def test_when_the_batch_job_ends_in_order_its_placements_end_as_that_and_are_not_counted(scene: Scene) -> None:

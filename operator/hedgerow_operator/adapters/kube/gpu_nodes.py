@@ -9,17 +9,24 @@ from hedgerow_operator.adapters.kube import paths
 from hedgerow_operator.adapters.kube.api import Api, Fields, Rejected
 from hedgerow_operator.adapters.kube.events import Recorder, Subject
 from hedgerow_operator.api.gpu_node import GPUNode, GPUNodeStatus, gpu_node, gpu_node_fields
-from hedgerow_operator.api.labels import API_VERSION, GPU_NODE_KIND, LABEL_MANAGED_BY, MANAGED_BY
+from hedgerow_operator.api.labels import (
+    ANNOTATION_SLURM_CLUSTER,
+    API_VERSION,
+    GPU_NODE_KIND,
+    LABEL_MANAGED_BY,
+    MANAGED_BY,
+)
 from hedgerow_operator.api.model import to_builtins
 from hedgerow_operator.core.plan import Event
 from hedgerow_operator.reconcile.ports import Conflict, Unreachable
 
 
 class KubeGPUNodes:
-    """Implements reconcile.nodes.GPUNodes."""
+    """Implements reconcile.nodes.GPUNodes. site_of: the SlurmCluster whose node it has proven to be; "": of none."""
 
-    def __init__(self, api: Api, clock: Callable[[], float]) -> None:
+    def __init__(self, api: Api, clock: Callable[[], float], site_of: Callable[[str], str] = lambda node: "") -> None:
         self._api = api
+        self._site_of = site_of
         self._recorder = Recorder(api, clock)
 
     async def existing(self) -> list[GPUNode]:
@@ -39,13 +46,27 @@ class KubeGPUNodes:
     async def create(self, name: str) -> GPUNode | None:
         try:
             node = await self._api.find(paths.node(name))
-            if node is None:
+            site = self._site_of(name)
+            if node is None and not site:
                 return None
-            return gpu_node(await self._api.create(paths.GPU_NODES, _object(node)))
+            body = _on_slurm(name, site) if node is None else _object(node)
+            return gpu_node(await self._api.create(paths.GPU_NODES, body))
         except Rejected as error:
             if error.reason == "AlreadyExists":
                 raise Conflict(str(error)) from error
             raise Unreachable(f"GPUNode {name} cannot be created: {error}") from error
+
+    async def owner(self, name: str, site: str) -> str:
+        """Whose node this is, in words, where it is not the one of this SlurmCluster; else "". Raises Unreachable."""
+        try:
+            found = await self._api.find(paths.node(name))
+        except Rejected as error:
+            raise Unreachable(f"node {name} cannot be read: {error}") from error
+        node = await self.get(name)
+        of = site if node is None else node.metadata.annotations.get(ANNOTATION_SLURM_CLUSTER, "")
+        if found is not None or (node is not None and not of and node.metadata.owner_references):
+            return "a node of Kubernetes"
+        return "" if of in ("", site) else f"a node of {of} (kubectl delete gpunode {name} if it is not any more)"
 
     async def write_status(self, node: GPUNode, status: GPUNodeStatus) -> GPUNode:
         name = node.metadata.name
@@ -60,6 +81,19 @@ class KubeGPUNodes:
     async def record(self, node: GPUNode, event: Event) -> None:
         with contextlib.suppress(Exception):
             await self._recorder.record(Subject(GPU_NODE_KIND, "", node.metadata.name, node.metadata.uid), event)
+
+
+def _on_slurm(name: str, site: str) -> Fields:
+    """A new GPUNode of a node that Kubernetes does not have; it stays until a person deletes it."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": GPU_NODE_KIND,
+        "metadata": {
+            "name": name,
+            "labels": {LABEL_MANAGED_BY: MANAGED_BY},
+            "annotations": {ANNOTATION_SLURM_CLUSTER: site},
+        },
+    }
 
 
 def _object(node: Fields) -> Fields:

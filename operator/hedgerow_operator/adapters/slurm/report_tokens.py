@@ -40,6 +40,10 @@ class ReportTokens:
         """The job is gone."""
         self._known.pop(uid, None)
 
+    def jobs(self) -> tuple[JobKey, ...]:
+        """Every job on a SlurmCluster."""
+        return tuple(key for key, _digests in self._known.values())
+
     def knows(self, uid: str) -> bool:
         """Whether the job is on a SlurmCluster."""
         return uid in self._known

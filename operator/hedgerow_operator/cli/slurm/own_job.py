@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from hedgerow_operator.core.slurm.hostlist import expand
+from hedgerow_operator.core.slurm.sbatch_plan import RESTARTS
 
 # What the first batch job of a task had, and a job of that task alone has not.
 _OF_ARRAY = ("SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_MAX", "SLURM_ARRAY_TASK_STEP")
@@ -15,12 +16,15 @@ _GPUS = ("CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ROCR_VISIBLE_DEVICES", "
 
 
 class OwnJob(Struct, frozen=True, kw_only=True):
-    """job_id: what Slurm calls it by, 123_4 for a task of an array. task: the 4; "" outside of one."""
+    """job_id: what Slurm calls it by, 123_4 for a task of an array. task: the 4; "" outside of one. restarts: how often
+    Slurm has requeued it.
+    """
 
     job_id: str
     task: str = ""
     node: str = ""
     nodes: tuple[str, ...] = ()
+    restarts: int = 0
 
 
 def own_job(variables: Mapping[str, str]) -> OwnJob | None:
@@ -28,6 +32,7 @@ def own_job(variables: Mapping[str, str]) -> OwnJob | None:
     number, task = variables.get("SLURM_JOB_ID", ""), variables.get("SLURM_ARRAY_TASK_ID", "")
     if not number:
         return None
+    restarts = variables.get(RESTARTS, "")
     try:
         nodes = expand(variables.get("SLURM_JOB_NODELIST", ""))
     except ValueError:
@@ -37,6 +42,7 @@ def own_job(variables: Mapping[str, str]) -> OwnJob | None:
         task=task,
         node=variables.get("SLURMD_NODENAME", ""),
         nodes=nodes,
+        restarts=int(restarts) if restarts.isdecimal() else 0,
     )
 
 

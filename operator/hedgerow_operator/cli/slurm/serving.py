@@ -1,8 +1,10 @@
 """The report server of a batch job: at the address by which Slurm itself reaches this node."""
 
+import asyncio
 import contextlib
 import ipaddress
 import socket
+from pathlib import Path
 
 from aiohttp import web
 
@@ -27,6 +29,27 @@ async def serve(app: web.Application, node: str, driver: Driver, paths: StatePat
     host = f"[{address}]" if ":" in address else address
     write_whole(paths.address, f"http://{host}:{port}\n".encode())
     return runner
+
+
+class KeptFiles:
+    """What launchers read at each try, as it is now: written again where somebody has deleted it."""
+
+    def __init__(self, *paths: Path) -> None:
+        """Raises OSError."""
+        self._files = {path: path.read_bytes() for path in paths}
+
+    async def keep(self, seconds: float = 5.0) -> None:
+        """Look so often, until cancelled."""
+        while True:
+            await asyncio.sleep(seconds)
+            self.look()
+
+    def look(self) -> None:
+        """Where that fails it is tried again the next time; ranks train on meanwhile."""
+        for path, data in self._files.items():
+            with contextlib.suppress(OSError):
+                if not path.exists():
+                    write_whole(path, data, mode=0o600)
 
 
 async def address_of(node: str, driver: Driver) -> str:

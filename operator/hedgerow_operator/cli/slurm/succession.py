@@ -66,7 +66,9 @@ class Succession:
         if last is not None and seen is not None:
             self.before[last.run] = seen
         if decision.turn is Turn.GO_ON and last is not None:
-            self._say(f"goes on after batch job {last.run}: {decision.why}")
+            again = number_of(last.run) == self._own.job_id and not last.why
+            why = "Slurm has put it back, and runs it anew" if again else decision.why
+            self._say(f"goes on after batch job {last.run}: {why}")
         return decision
 
     async def begin(self) -> None:

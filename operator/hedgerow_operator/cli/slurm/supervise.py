@@ -18,6 +18,7 @@ from hedgerow_operator.adapters.local.lock import StateLock, holder
 from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.adapters.local.session_file import SessionRecord, write_session
 from hedgerow_operator.adapters.slurm.cli.driver import CliDriver
+from hedgerow_operator.adapters.slurm.steps.variables import token_file
 from hedgerow_operator.cli import background
 from hedgerow_operator.cli.slurm.folder import Folder, name_after
 from hedgerow_operator.cli.slurm.own_job import OwnJob, own_job
@@ -58,7 +59,7 @@ def supervise(words: Sequence[str]) -> int:
     if os.environ.get(OFF_VARIABLE) == OFF:
         return _unwatched(folder, words[1:])
     try:
-        return asyncio.run(_supervise(folder, own, words[1:], progress))
+        return asyncio.run(_supervise(folder, own, words[1:], progress, not_first))
     except Exception as error:  # noqa: BLE001  (whatever it is, the script must not suffer from it)
         why = f"{type(error).__name__}: {error}"
         if progress.script or not_first:
@@ -82,16 +83,17 @@ def say(sentence: str) -> None:
     click.echo(f"hedgerow: {sentence}", err=True)
 
 
-async def _supervise(folder: Folder, own: OwnJob, arguments: Sequence[str], progress: Progress) -> int:
+async def _supervise(folder: Folder, own: OwnJob, arguments: Sequence[str], progress: Progress, not_first: bool) -> int:
     driver, plan = CliDriver(), folder.plan()
-    succession = Succession(folder, own, plan, driver, say)
-    decision = await succession.turn()
-    if decision.turn is Turn.END:
-        say(f"{decision.why}; nothing is started")
-        return decision.exit_code
     paths = StatePaths(folder.state)
-    lock = await _locked(paths)
+    # Before anything is decided: a supervisor that lives on where Slurm has lost its node may yet end its script.
+    lock = await _locked(paths, not_first)
     try:
+        succession = Succession(folder, own, plan, driver, say)
+        decision = await succession.turn()
+        if decision.turn is Turn.END:
+            say(f"{decision.why}; nothing is started")
+            return decision.exit_code
         name_after(folder, own.job_id)
         await succession.begin()
         supervisor = Supervisor(plan, own, paths, driver, _view(paths), succession, progress.begin_script)
@@ -102,19 +104,23 @@ async def _supervise(folder: Folder, own: OwnJob, arguments: Sequence[str], prog
             lock.release()
 
 
-async def _locked(paths: StatePaths) -> StateLock | None:
-    """The lock of one that was just killed may be seen for a moment, or longer where files are on the network. Not
-    every file system has locks; Slurm has told already that the batch job before is gone. Raises StateError.
+async def _locked(paths: StatePaths, not_first: bool) -> StateLock | None:
+    """The lock of one that was just killed may be seen for a moment, or longer where files are on the network; that of
+    a run before this one is waited for, however long. Not every file system has locks. Raises StateError.
     """
-    deadline = time.monotonic() + _LOCK_SECONDS
+    deadline, told = time.monotonic() + _LOCK_SECONDS, False
     while True:
         try:
             return StateLock(paths)
         except StateError:
             if holder(paths) is None:
                 return None
-            if time.monotonic() >= deadline:
+            late = time.monotonic() >= deadline
+            if late and not not_first:
                 raise
+            if late and not told:
+                say("nothing is started yet: the supervisor of the run before still lives, on a node lost to Slurm")
+                told = True
             await asyncio.sleep(1.0)
 
 
@@ -123,7 +129,7 @@ def _environment(
 ) -> tuple[dict[str, str], str]:
     """The variables of the script, and the token of its launchers. Raises OSError, StateError."""
     token = secrets.token_urlsafe(32)
-    write_whole(paths.root / "token", token.encode() + b"\n", mode=0o600)
+    write_whole(token_file(paths), token.encode() + b"\n", mode=0o600)
     archive = ensure_archive(StatePaths(folder.path.parent))  # shared by all submissions
     shim = paths.root / "shim"
     write_shim(str(shim), sys.executable, str(archive))

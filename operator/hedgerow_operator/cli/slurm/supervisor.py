@@ -19,19 +19,19 @@ from hedgerow_operator.adapters.slurm.driver import Driver
 from hedgerow_operator.adapters.slurm.steps.commands import StepCommands
 from hedgerow_operator.adapters.slurm.steps.desk import Call, Desk
 from hedgerow_operator.adapters.slurm.steps.runtime import Allocation, StepRuntime
-from hedgerow_operator.adapters.slurm.steps.variables import step_variables
+from hedgerow_operator.adapters.slurm.steps.variables import step_variables, token_file
 from hedgerow_operator.api import reasons
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.cli.outcome import is_finished, is_suspended
 from hedgerow_operator.cli.phase import phase_of
 from hedgerow_operator.cli.session import SoleLeader
 from hedgerow_operator.cli.slurm.own_job import OwnJob
-from hedgerow_operator.cli.slurm.serving import serve
+from hedgerow_operator.cli.slurm.serving import KeptFiles, serve
 from hedgerow_operator.cli.slurm.step_hub import OneToken, StepHub
 from hedgerow_operator.cli.slurm.step_jobs import StepJobs, parsed
 from hedgerow_operator.cli.slurm.user_script import UserScript
 from hedgerow_operator.cli.views.base import View
-from hedgerow_operator.core.slurm.chain import End
+from hedgerow_operator.core.slurm.chain import End, why_over
 from hedgerow_operator.core.slurm.sbatch_plan import SbatchPlan
 from hedgerow_operator.core.slurm.seen import SlurmJob
 from hedgerow_operator.core.step import PLACING
@@ -109,6 +109,7 @@ class Supervisor:
             view=ClusterView(driver),
             variables=lambda key, uid, attempt: step_variables(key, uid, attempt, self._spec, paths),
             before=others.before,
+            why_over=self._why_over,
             hand_over=self._hand_over,
             on_change=self._look,
             clock=time.time,
@@ -149,15 +150,17 @@ class Supervisor:
         hub = StepHub(self._hub, lambda uid: self.steps.key_of(uid) is not None, self._report)
         app = make_app(hub, OneToken(token), self._leader, self._metrics, self._health)
         runner = await serve(app, self._own.node, self._driver, self._paths)
+        keeping = asyncio.create_task(KeptFiles(token_file(self._paths), self._paths.address).keep())
         await desk.open()
         self._health.synced = True
         try:
             yield
         finally:
             desk.close()
-            working.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await working
+            for task in (working, keeping):
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
             self._paths.address.unlink(missing_ok=True)
             await runner.cleanup()
             self._view.close()
@@ -200,6 +203,18 @@ class Supervisor:
         self._view.note(why)
         self._look_at_all()
         self._stop.set()
+
+    async def _why_over(self) -> str:
+        """What follows is decided by the batch job that comes next, which sees how this one ended."""
+        why = why_over(await self._driver.job(self._own.job_id), self._own.restarts, time.time())
+        if why and not self._stop.is_set():
+            self.ended.terminated = True
+            self._runtime.closing = why
+            self._view.note(f"{why}; the script is ended here")
+            self._jobs.interrupt()
+            self._look_at_all()
+            self._stop.set()
+        return why
 
     async def _hand_over(self, key: JobKey, nodes: Sequence[str]) -> bool:
         why = await self._others.why_not_without(nodes)

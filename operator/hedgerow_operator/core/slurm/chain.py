@@ -13,6 +13,8 @@ from hedgerow_operator.core.slurm.states import means
 # Batch jobs in a row in which no step of a training was done, after which no more follow.
 MOST_FRUITLESS = 3
 _AGAIN = "#"
+# In which a step of it can be started, or nobody knows.
+_GOES_ON = frozenset({Kind.ALIVE, Kind.STARTING, Kind.UNKNOWN})
 _WANTED = frozenset({reasons.CANCELLED_OUTSIDE, reasons.DEADLINE_EXCEEDED})
 
 
@@ -113,6 +115,19 @@ def turn(chain: Chain, before: SlurmJob | None, now: float) -> Decision:
         why = f"{last.fruitless} batch jobs in a row ended before a step was done"
         return Decision(Turn.END, f"{why}; the last: {meaning.message}" if meaning else why, 1)
     return Decision(Turn.GO_ON, last.why or (meaning.message if meaning else f"Slurm job {last.run} is forgotten"))
+
+
+def why_over(own: SlurmJob | None, restarts: int, now: float) -> str:
+    """Why a batch job is over for Slurm whose supervisor lives on, on a node that Slurm has lost; "" while it is not.
+
+    own: it, as Slurm shows it; None: forgotten. restarts: how often it had been requeued when the supervisor began.
+    """
+    if own is None:
+        return "Slurm does not know this batch job any more"
+    if own.restarts > restarts:
+        return "Slurm has put this batch job back, and runs it anew"
+    meaning = means(own, now)
+    return "" if meaning.kind in _GOES_ON else meaning.message
 
 
 def end_of_script(code: int, terminated: bool, own: SlurmJob | None, now: float) -> End:

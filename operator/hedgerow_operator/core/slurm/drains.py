@@ -4,7 +4,7 @@ A drain is ours where its reason begins with our word; what an administrator dra
 theirs. One that somebody has undone is not put back for the same trouble.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from msgspec import Struct
 
@@ -27,10 +27,15 @@ class DrainPlan(Struct, frozen=True, kw_only=True):
 
 
 def decide_drains(
-    quarantines: Mapping[str, Quarantine], nodes: Iterable[SlurmNode], done: Mapping[str, str], rules: TaintRules
+    quarantines: Mapping[str, Quarantine],
+    nodes: Iterable[SlurmNode],
+    done: Mapping[str, str],
+    rules: TaintRules,
+    foreign: Collection[str] = (),
 ) -> DrainPlan:
     """quarantines: of every node, of this cluster or not. done: node -> since when the quarantine lasts that it was
     drained for, as far as that is remembered. rules: no larger share of the nodes is ever drained by us.
+    foreign: names whose quarantine is about another cluster's node.
     """
     every = list(nodes)
     ours = {node.name for node in every if _is_ours(node)}
@@ -38,7 +43,10 @@ def decide_drains(
     wanted = sorted(
         (parse_time(quarantines[node.name].since), node.name)
         for node in every
-        if node.name in quarantines and _DRAIN not in node.flags and done.get(node.name) != quarantines[node.name].since
+        if node.name in quarantines
+        and node.name not in foreign
+        and _DRAIN not in node.flags
+        and done.get(node.name) != quarantines[node.name].since
     )
     room = max(0, most(len(every), rules) - len(ours) + len(over))
     return DrainPlan(drain={name: _reason(quarantines[name]) for _, name in wanted[:room]}, resume=over)

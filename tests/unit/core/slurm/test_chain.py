@@ -1,8 +1,18 @@
 """Batch jobs that follow one another: which of them goes on."""
 
 import pytest
+from msgspec.structs import replace
 
-from hedgerow_operator.core.slurm.chain import MOST_FRUITLESS, Chain, End, Turn, end_of_script, number_of, turn
+from hedgerow_operator.core.slurm.chain import (
+    MOST_FRUITLESS,
+    Chain,
+    End,
+    Turn,
+    end_of_script,
+    number_of,
+    turn,
+    why_over,
+)
 from hedgerow_operator.core.slurm.seen import SlurmJob
 
 NOW = 1_000_000.0
@@ -98,3 +108,22 @@ ENDS = {
 def test_end_of_script(sentence: str) -> None:
     code, terminated, own, expected = ENDS[sentence]
     assert end_of_script(code, terminated, own, NOW) is expected
+
+
+OVERS = {
+    "it runs": (ended("RUNNING"), 0, False),
+    "it is prepared": (ended("CONFIGURING"), 0, False),
+    "nobody knows how it is": (ended("NEWLY_INVENTED"), 0, False),
+    "it has lost a node": (ended("NODE_FAIL"), 0, True),
+    "it is being ended": (ended("NODE_FAIL", "COMPLETING"), 0, True),
+    "it was put back": (ended("PENDING"), 0, True),
+    "it runs anew": (replace(ended("RUNNING"), restarts=1), 0, True),
+    "it has run anew before this supervisor began": (replace(ended("RUNNING"), restarts=1), 1, False),
+    "it is forgotten": (None, 0, True),
+}
+
+
+@pytest.mark.parametrize("sentence", OVERS)
+def test_whether_a_batch_job_is_over_for_slurm_though_its_supervisor_lives(sentence: str) -> None:
+    own, restarts, over = OVERS[sentence]
+    assert bool(why_over(own, restarts, NOW)) is over

@@ -17,6 +17,7 @@ SECONDS = 19.0
 SUBMISSION_SECONDS = 55.0
 MOST_OUTPUT = 32 * 1024 * 1024
 _CHUNK = 1 << 16
+_MOST_COMPLAINT = 300
 _END_SECONDS = 5.0
 _PACKAGES = "install Slurm's client commands (Debian: slurm-client) or put their folder on PATH"
 
@@ -64,16 +65,22 @@ async def run(
         )
     except (OSError, ValueError) as error:
         raise Unreachable(f"{words[0]} cannot be run: {error}") from None
+    complaints: list[bytes] = []
     exchange = [
         asyncio.ensure_future(part)
-        for part in (_read(process.stdout, most_output), _read(process.stderr, most_output), _feed(process, stdin))
+        for part in (
+            _read(process.stdout, most_output, []),
+            _read(process.stderr, most_output, complaints),
+            _feed(process, stdin),
+        )
     ]
     try:
         async with asyncio.timeout(seconds):
             output, told, _ = await asyncio.gather(*exchange)
             return Done(await process.wait(), output, told.decode(errors="replace"))
     except TimeoutError:
-        raise Unreachable(f"{words[0]} had not ended after {seconds:.0f} s") from None
+        said = b"".join(complaints).decode(errors="replace").strip().rpartition("\n")[2][-_MOST_COMPLAINT:]
+        raise Unreachable(f"{words[0]} had not ended after {seconds:.0f} s" + (f": {said}" if said else "")) from None
     finally:
         for part in exchange:
             part.cancel()
@@ -90,9 +97,10 @@ async def _feed(process: asyncio.subprocess.Process, stdin: bytes) -> bytes:
     return b""
 
 
-async def _read(stream: asyncio.StreamReader | None, most: int) -> bytes:
+async def _read(stream: asyncio.StreamReader | None, most: int, parts: list[bytes]) -> bytes:
+    """parts: gets what is read, as it comes."""
     assert stream is not None
-    parts, size = [], 0
+    size = 0
     while chunk := await stream.read(_CHUNK):
         size += len(chunk)
         if size > most:

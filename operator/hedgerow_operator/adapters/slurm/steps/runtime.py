@@ -41,8 +41,9 @@ class StepRuntime:
     """See reconcile.ports.Runtime.
 
     variables: what an srun is started with, of the job and the placement. before: earlier batch jobs as they ended, by
-    run. hand_over: asks that the next batch job goes on without these nodes; False: there is none. on_change: something
-    of a job may look different now.
+    run. why_over: why the batch job is over for Slurm, "" while it is not; raises Unreachable. hand_over: asks that
+    the next batch job goes on without these nodes; False: there is none. on_change: something of a job may look
+    different now.
     """
 
     fences_by_time = True
@@ -55,6 +56,7 @@ class StepRuntime:
         view: ClusterView,
         variables: Callable[[JobKey, str, int], Mapping[str, str]],
         before: Mapping[str, SlurmJob],
+        why_over: Callable[[], Awaitable[str]],
         hand_over: Callable[[JobKey, Sequence[str]], Awaitable[bool]],
         on_change: Callable[[JobKey], None],
         clock: Callable[[], float],
@@ -64,6 +66,7 @@ class StepRuntime:
         self._view = view
         self._variables = variables
         self._before = before
+        self._why_over = why_over
         self._hand_over = hand_over
         self._on_change = on_change
         self._clock = clock
@@ -116,6 +119,10 @@ class StepRuntime:
             return
         if self.closing:
             raise Unreachable(self.closing)
+        # An srun would fail again and again, or find another run of the same number.
+        why = await self._why_over()
+        if why:
+            raise Unreachable(why)
         avoided = [node for node in self._allocation.nodes if node in excluded_nodes]
         if len(self._allocation.nodes) - len(avoided) < job.spec.workers:
             if await self._hand_over(key, excluded_nodes):

@@ -1,11 +1,17 @@
 """The variables that an srun is started with: whose launchers it starts, and what they are to do. Pure."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from hedgerow import environment
 from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.api.spec import TrainingJobSpec
 from hedgerow_operator.reconcile.ports import JobKey
+
+
+def token_file(paths: StatePaths) -> Path:
+    """Where the launchers of a batch job find their token."""
+    return paths.root / "token"
 
 
 def step_variables(key: JobKey, uid: str, attempt: int, spec: TrainingJobSpec, paths: StatePaths) -> Mapping[str, str]:
@@ -16,7 +22,7 @@ def step_variables(key: JobKey, uid: str, attempt: int, spec: TrainingJobSpec, p
         environment.JOB_NAME: key.name,
         environment.PLACEMENT: str(attempt),
         environment.ADDRESS_FILE: str(paths.address),
-        environment.TOKEN_FILE: str(paths.root / "token"),
+        environment.TOKEN_FILE: str(token_file(paths)),
         environment.QUIET: "1",  # the output of the script is the user's
         environment.HEARTBEAT_SOURCE: spec.heartbeat.source,
         environment.FENCE_SECONDS: str(spec.recovery.fence_seconds),
