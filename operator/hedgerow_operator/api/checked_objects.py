@@ -18,7 +18,7 @@ from hedgerow_operator.api.schema import Schema, inference_endpoint_schema, serv
 from hedgerow_operator.api.serverless_provider import ServerlessProvider, serverless_provider
 from hedgerow_operator.api.serverless_provider_rules import SERVERLESS_PROVIDER_RULES
 from hedgerow_operator.api.structure import structure_problems, without_nulls
-from hedgerow_operator.api.validate import writable
+from hedgerow_operator.api.validate import namespace_problems, writable
 
 _HTTP_STATUS = "@status"
 _DOTTED = r"[\w-]+(\.[\w-]+)*"
@@ -57,6 +57,7 @@ def object_problems(found: T, kind: Kind[T]) -> Iterator[Problem]:
     for rule in kind.rules:
         if not rule.holds(found if rule.at == "" else found.spec):
             yield blame(rule.place, rule.message)
+    yield from namespace_problems(found.metadata.namespace)
     yield from kind.more(found)
 
 

@@ -82,10 +82,15 @@ def rule_problems(job: TrainingJob) -> Iterator[Problem]:
         if value is not None and not rule.holds(value):
             blamed.add(rule.place)
             yield from unknown_options(value) if rule is UNKNOWN_OPTIONS else (blame(rule.place, rule.message),)
-    if re.fullmatch(_NAMESPACE_PATTERN, job.metadata.namespace) is None:
-        yield blame("metadata.namespace", "write at most 63 lower-case letters, digits and '-', such as team-a")
+    yield from namespace_problems(job.metadata.namespace)
     if _LOG_PATTERN not in blamed:
         yield from _pattern_problems(job.spec.heartbeat.log_pattern)
+
+
+def namespace_problems(namespace: str) -> Iterator[Problem]:
+    """Whether it can be one; it is also the name of a folder."""
+    if re.fullmatch(_NAMESPACE_PATTERN, namespace) is None:
+        yield blame("metadata.namespace", "write at most 63 lower-case letters, digits and '-', such as team-a")
 
 
 def _pattern_problems(pattern: str | None) -> Iterator[Problem]:
