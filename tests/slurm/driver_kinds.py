@@ -1,11 +1,14 @@
 """Every kind of driver that the contract holds for, each by its name, and what it cannot do."""
 
+import importlib.util
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from hedgerow_operator.adapters.slurm.cli.driver import CliDriver
 from hedgerow_operator.adapters.slurm.driver import Driver
+from hedgerow_operator.adapters.slurm.pyslurm.driver import PySlurmDriver
+from hedgerow_operator.adapters.slurm.pyslurm.process import PySlurmProcess
 from hedgerow_operator.adapters.slurm.rest.connection import Connection
 from hedgerow_operator.adapters.slurm.rest.driver import RESTDriver
 from hedgerow_operator.adapters.slurm.rest.token import KeptToken
@@ -52,6 +55,8 @@ KINDS: dict[str, Callable[[Testbed, Path], Driver]] = {
     "PySlurm 22.5": lambda testbed, folder: by_pyslurm(testbed, "line_22_5", folder),
     "PySlurm 25.11": lambda testbed, folder: by_pyslurm(testbed, "line_25_11", folder),
 }
+if importlib.util.find_spec("pyslurm") is not None:
+    KINDS["PySlurm as installed"] = lambda testbed, folder: PySlurmDriver(PySlurmProcess(testbed.environment), "root")
 # slurmrestd 22.05 has neither.
 WITHOUT_REQUEUE_AND_DRAIN = {"REST"}
 # squeue prints excluded nodes in JSON only, or without half of the rest.
