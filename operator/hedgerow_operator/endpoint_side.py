@@ -10,7 +10,7 @@ from aiohttp import web
 
 from hedgerow_operator.adapters.kube.api import Api
 from hedgerow_operator.adapters.kube.endpoints import KubeEndpoints
-from hedgerow_operator.adapters.kube.gateway_books import GatewayReviews, KubeBooks
+from hedgerow_operator.adapters.kube.gateway_books import GatewayPods, GatewayReviews, KubeBooks
 from hedgerow_operator.adapters.kube.token_review import Reviews
 from hedgerow_operator.reconcile.endpoints import EndpointReconciler
 from hedgerow_operator.reconcile.gateways import GatewayHub
@@ -24,17 +24,20 @@ log = structlog.get_logger("hedgerow")
 
 
 class EndpointSide:
-    """namespaces: those that are watched; empty: all. url: what clients reach the gateways by."""
+    """namespaces: those that are watched; empty: all. url: what clients reach the gateways by. account: the service
+    account that they run under (namespace/name).
+    """
 
-    def __init__(self, api: Api, leadership: Leadership, namespaces: tuple[str, ...], url: str) -> None:
+    def __init__(self, api: Api, leadership: Leadership, namespaces: tuple[str, ...], url: str, account: str) -> None:
         objects = KubeEndpoints(api, namespaces)
-        self.hub = GatewayHub(KubeBooks(api, objects), time.monotonic, time.time)
-        self._leadership = leadership
+        pods = GatewayPods(api, account.partition("/")[0])
+        self.hub = GatewayHub(KubeBooks(api, objects), pods, time.monotonic, time.time)
+        self._leadership, self._account = leadership, account
         self._passes = EndpointReconciler(objects, self.hub, leadership, url, time.time)
 
-    def serve(self, app: web.Application, reviews: Reviews, account: str) -> None:
-        """Take the reports of gateways that run under this service account (namespace/name)."""
-        check = GatewayReviews(reviews, account).check
+    def serve(self, app: web.Application, reviews: Reviews) -> None:
+        """Take the reports of gateways."""
+        check = GatewayReviews(reviews, self._account).check
         app.router.add_post(PATH, gateway_reports(self.hub, check, self._leadership))
 
     async def run(self) -> None:

@@ -155,7 +155,7 @@ class Operator:
         connect(self.hub, engine, self.queue)
         self.residents = Residents()
         self.endpoints = (
-            EndpointSide(guarded, self.lease, settings.namespaces, settings.gateway_url)
+            EndpointSide(guarded, self.lease, settings.namespaces, settings.gateway_url, settings.gateway_account)
             if settings.gateway_account
             else None
         )
@@ -177,7 +177,7 @@ class Operator:
             launchers = ByPlace(self.slurm.tokens, launchers)
         app = make_app(self.hub, launchers, self.leading, self.metrics, self.health, agents)
         if self.endpoints:
-            self.endpoints.serve(app, reviews, self.settings.gateway_account)
+            self.endpoints.serve(app, reviews)
         runner = make_runner(app)
         await runner.setup()
         socket = listen(self.settings.listen_host, self.settings.listen_port)

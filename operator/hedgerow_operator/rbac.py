@@ -194,7 +194,7 @@ RIGHTS = (
         group="",
         resource="pods",
         verbs=("get",),
-        why="checks that the pod that a gateway's token is of still exists",
+        why="checks that the pod that a gateway's token is of still exists, and sees which gateways are gone",
     ),
     Right(
         scope="gateway",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Collection, Mapping
 from typing import Protocol
 
 import msgspec
@@ -14,7 +15,8 @@ from hedgerow_operator.core.endpoints.provider_status import ProviderHealth
 from hedgerow_operator.core.endpoints.report import GatewayAnswer, GatewayReport
 from hedgerow_operator.core.endpoints.seen import EndpointShown, merged
 from hedgerow_operator.core.hedging.budget import Limits
-from hedgerow_operator.core.hedging.leases import Asked, Book, grant
+from hedgerow_operator.core.hedging.leases import Asked, Book, gone, grant
+from hedgerow_operator.reconcile.ports import Unreachable
 
 # A gateway reports every 10 s.
 SILENT_SECONDS = 45.0
@@ -31,11 +33,19 @@ class Books(Protocol):
         """Raises Unreachable."""
 
 
+class Pods(Protocol):
+    """Where gateways run."""
+
+    async def gone(self, gateway: str) -> bool:
+        """Whether no pod of this name is there now, read anew. Raises Unreachable."""
+
+
 class GatewayHub:
     """clock: monotonic seconds; now: since the epoch, which windows of budgets go by."""
 
-    def __init__(self, books: Books, clock: Callable[[], float], now: Callable[[], float]) -> None:
-        self._books, self._clock, self._now = books, clock, now
+    def __init__(self, books: Books, pods: Pods, clock: Callable[[], float], now: Callable[[], float]) -> None:
+        self._books, self._pods, self._clock, self._now = books, pods, clock, now
+        self._there: dict[str, float] = {}
         self._newest: dict[str, tuple[float, GatewayReport]] = {}
         self._remembered: dict[str, Book] = {}
         self._turn = asyncio.Lock()
@@ -69,11 +79,33 @@ class GatewayHub:
                 return None
             kept = _book(text, _limits(budget))
             before = msgspec.structs.replace(self._remembered.get(endpoint, kept), whole=kept.whole)
-            after, lease = grant(before, asked, tuple(self._living()), self._now())
+            living = tuple(self._living())
+            before = await self._without_gone(before, living)
+            after, lease = grant(before, asked, living, self._now())
             if _parts_out(after) != _parts_out(kept):
                 await self._books.keep(endpoint, msgspec.json.encode(after).decode())
             self._remembered[endpoint] = after
             return lease
+
+    async def _without_gone(self, book: Book, living: Collection[str]) -> Book:
+        """Those that have been silent and have no pod any more are gone; where that cannot be read, nothing is."""
+        for name, part in book.parts.items():
+            if name in living or part.gone_at is not None:
+                continue
+            with contextlib.suppress(Unreachable):
+                if await self._is_gone(name):
+                    book = gone(book, name, self._now())
+        return book
+
+    async def _is_gone(self, name: str) -> bool:
+        """From a look at its pod; one that was there is not looked for again so soon."""
+        now = self._clock()
+        if self._there.get(name, -SILENT_SECONDS) > now - SILENT_SECONDS:
+            return False
+        if await self._pods.gone(name):
+            return True
+        self._there[name] = now
+        return False
 
 
 def _book(text: str, whole: Limits) -> Book:

@@ -10,6 +10,7 @@ from msgspec import structs
 
 from hedgerow_operator.adapters.kube.api import Api, Rejected
 from hedgerow_operator.adapters.kube.endpoints import KubeEndpoints, KubeSecretEntries
+from hedgerow_operator.adapters.kube.gateway_books import GatewayPods
 from hedgerow_operator.reconcile.ports import Conflict, Refused, Unreachable
 from tests.unit.kube.store import Store
 
@@ -74,3 +75,13 @@ async def test_a_secret_is_read_whole_and_by_its_name(store: Store) -> None:
     store.objects[path]["data"]["alice"] = "%%%"
     with pytest.raises(Refused, match="what is not base64"):
         await secrets.read("ml", "keys")
+
+
+async def test_a_gateway_is_gone_when_its_pod_is_not_found_and_nothing_else_says_so(store: Store) -> None:
+    store.put("/api/v1/namespaces/home/pods/gateway-0", {"metadata": {"name": "gateway-0"}})
+    pods = GatewayPods(cast("Api", store), "home")
+    assert not await pods.gone("gateway-0")
+    assert await pods.gone("gateway-1")
+    store.failing = Rejected(403, "Forbidden", "no right to get pods")
+    with pytest.raises(Unreachable, match="home/gateway-1 cannot be read"):
+        await pods.gone("gateway-1")

@@ -1,4 +1,4 @@
-"""What is kept of gateways at an InferenceEndpoint, and who may report as one."""
+"""What is kept of gateways at an InferenceEndpoint, which of them are gone, and who may report as one."""
 
 from __future__ import annotations
 
@@ -35,6 +35,20 @@ class KubeBooks:
         """See Books."""
         namespace, _, name = endpoint.partition("/")
         await self._objects.annotate(namespace, name, ANNOTATION_BUDGET_LEASES, book)
+
+
+class GatewayPods:
+    """Implements reconcile.gateways.Pods. namespace: where the gateways run."""
+
+    def __init__(self, api: Api, namespace: str) -> None:
+        self._api, self._namespace = api, namespace
+
+    async def gone(self, gateway: str) -> bool:
+        """See Pods."""
+        try:
+            return await self._api.find(f"{paths.pods(self._namespace)}/{gateway}") is None
+        except Rejected as error:
+            raise Unreachable(f"pod {self._namespace}/{gateway} cannot be read: {error}") from error
 
 
 class GatewayReviews:
