@@ -16,9 +16,9 @@ RUNNER = """
 import sys
 sys.path.insert(0, "tools")
 import run_tests
-scripts = {"": sys.argv[1], "cluster": sys.argv[2]}
+scripts = dict(zip(("", "cluster", "slurm"), sys.argv[1:]))
 run_tests.command = lambda part, processors: [sys.executable, "-c", scripts[part.cluster]]
-wanted = [run_tests.Part(["tests/unit"]), run_tests.Part(["tests/cluster"], "cluster")]
+wanted = [run_tests.Part([f"tests/{name or 'unit'}"], name) for name in scripts]
 sys.exit(0 if run_tests.run_all(wanted, prepared=lambda cluster: True) else 1)
 """
 PASSES = "print('calm')"
@@ -43,9 +43,9 @@ except KeyboardInterrupt:
 """
 
 
-def start(root: Path, first: str, second: str) -> "subprocess.Popen[str]":
-    """Both parts under way, in a process group of their own."""
-    command = [sys.executable, "-c", RUNNER, first, second]
+def start(root: Path, *scripts: str) -> "subprocess.Popen[str]":
+    """The parts under way, in a process group of their own."""
+    command = [sys.executable, "-c", RUNNER, *scripts]
     return subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True, process_group=0)
 
 
@@ -72,6 +72,24 @@ def test_both_parts_run_at_the_same_time_and_are_shown_one_after_the_other(root:
     output, _ = runner.communicate(timeout=SECONDS)
     shown = [line.split(" in ")[0] for line in output.splitlines() if line]
     assert (runner.returncode, shown) == (0, [others, "passed", cluster, "passed"])
+
+
+def test_of_two_clusters_the_second_begins_when_the_first_has_ended(root: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "first"
+    first = f"import pathlib, time; time.sleep(0.5); pathlib.Path({str(mark)!r}).touch()"
+    second = f"import pathlib; assert pathlib.Path({str(mark)!r}).exists()"
+    runner = start(root, PASSES, first, second)
+    runner.communicate(timeout=SECONDS)
+    assert runner.returncode == 0
+
+
+def test_after_ctrl_c_no_part_begins_any_more(root: Path, tmp_path: Path) -> None:
+    waits, second = WAITS.format(folder=str(tmp_path)), tmp_path / "second"
+    runner = start(root, PASSES, waits, f"import pathlib; pathlib.Path({str(second)!r}).touch()")
+    until(lambda: len(list(tmp_path.iterdir())) == 1)
+    os.killpg(runner.pid, signal.SIGINT)
+    runner.communicate(timeout=SECONDS)
+    assert (runner.returncode, second.exists()) == (1, False)
 
 
 @pytest.mark.parametrize(
