@@ -32,7 +32,7 @@ def signalled(cluster: Cluster, place: str) -> Signalled:
     bad = job.node_of(victim.worker)
     node_marks.say(cluster, bad, CONDITION, "True")
     try:
-        step = job.status["step"]
+        step = job.wait("to tell its step", lambda job: job.status.get("step"))
         job.wait("to train on", lambda job: job.status.get("step", 0) > step + 10)
         went_on = job.status["attempt"]
         os.kill(victim.pid, signal.SIGSTOP)
