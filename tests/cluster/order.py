@@ -28,7 +28,7 @@ BESIDE_LOST_NODES = (
     "test_cut_off",
     "test_nodes",
 )
-WITH_EVERY_NODE = ("test_quickstart", "test_pytorch", "test_torchrun", "test_agents")
+WITH_EVERY_NODE = ("test_quickstart", "test_pytorch", "test_torchrun", "test_agents", "test_gateway")
 ORDER = (*BESIDE_KILLED_OPERATORS, *BESIDE_LOST_NODES, *WITH_EVERY_NODE)
 
 
