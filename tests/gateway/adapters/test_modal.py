@@ -21,7 +21,7 @@ async def test_a_long_call_is_waited_for_over_the_chain_of_redirects(rig: Rig) -
     rig.api.hop_seconds = 1.0
     update = (await ended(await rig.provider.submit(rig.call)))[-1]
     assert update.state is AttemptState.VALID
-    assert 3 <= rig.world.count("wait") <= 8
+    assert 1 <= rig.world.count("wait") <= 8
     assert rig.world.count("submit") == 1
     assert len(rig.world.jobs) == 1
 
