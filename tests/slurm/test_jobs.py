@@ -17,6 +17,10 @@ ALONE = '{exclusive: ""}'
 ENDS_LATER = '[ "$HEDGEROW_ATTEMPT" -gt 1 ] && export STEPS=20 || export STEPS=100000'
 
 
+# They are played side by side, and a test may wait for those before it.
+pytestmark = pytest.mark.timeout(900)
+
+
 def status(run: SlurmRun, name: str = "run") -> TrainingJobStatus:
     """As it is stored."""
     job = run.job(name)

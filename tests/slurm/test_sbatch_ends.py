@@ -5,6 +5,9 @@ import pytest
 from tests.slurm.sbatch_parts.scripts import LOST
 from tests.slurm.sbatch_parts.submitting import Case
 
+# All of them are played before the first is looked at.
+pytestmark = pytest.mark.timeout(1200)
+
 
 @pytest.fixture
 def cases(sbatch_cases: dict[str, Case]) -> dict[str, Case]:

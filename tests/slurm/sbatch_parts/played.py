@@ -5,6 +5,8 @@ from tests.slurm.sbatch_parts.submitting import Case
 from tests.slurm.testbed.testbed import Testbed
 
 _ON_LOST = ("node lost", "batch host lost")
+# They stand in line for three nodes, and a machine may be busy.
+_SECONDS = 600
 
 
 def play(slurm: Testbed, hanging: bool, ending: bool) -> dict[str, Case]:
@@ -29,7 +31,7 @@ def play(slurm: Testbed, hanging: bool, ending: bool) -> dict[str, Case]:
         for name, text in HANGING.items():
             found[name] = submitted(slurm, name, text, *more)
     for case in found.values():
-        case.wait(180)
+        case.wait(_SECONDS)
         case.keep_state()
     return found
 
