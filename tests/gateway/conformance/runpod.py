@@ -24,8 +24,8 @@ class RunPodApi(Api):
 
     def __init__(self, world: World) -> None:
         super().__init__(world)
-        # Both sides measure the window: half of it is left to the network and to a machine that is busy.
-        self.quota = Quota(100, 5.0 * world.scale, 20)
+        # Both sides measure the window: at its edges a tenth of it is left to the network.
+        self.quota = Quota(100, 9.0 * world.scale, 20)
         self.eager, self.unknown_seconds = False, 0.0
         self.workers = {"idle": 1, "running": 0}
 

@@ -1,6 +1,7 @@
 """One imitated provider on a port of loopback: what all have in common."""
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -14,7 +15,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _OPEN = frozenset({"ping"})
 
 
-class Api:
+class Api(ABC):
     """A provider's routes. token: what it wants to see in Authorization."""
 
     token = "Bearer secret-key"
@@ -24,9 +25,9 @@ class Api:
         self.url = ""
         self.runner: web.AppRunner | None = None
 
+    @abstractmethod
     def routes(self) -> list[web.RouteDef]:
         """Each with a name: the kind of its calls."""
-        raise NotImplementedError
 
     def trusts(self, request: web.Request) -> bool:
         """Whether the credentials are accepted."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from typing import Any
 
 from hedgerow_operator.adapters.kube import paths
 from hedgerow_operator.adapters.kube.api import Api, Fields, Rejected
@@ -85,26 +86,18 @@ class KubeGPUNodes:
 
 def _on_slurm(name: str, site: str) -> Fields:
     """A new GPUNode of a node that Kubernetes does not have; it stays until a person deletes it."""
-    return {
-        "apiVersion": API_VERSION,
-        "kind": GPU_NODE_KIND,
-        "metadata": {
-            "name": name,
-            "labels": {LABEL_MANAGED_BY: MANAGED_BY},
-            "annotations": {ANNOTATION_SLURM_CLUSTER: site},
-        },
-    }
+    return _new(name, annotations={ANNOTATION_SLURM_CLUSTER: site})
 
 
 def _object(node: Fields) -> Fields:
     """A new GPUNode; the garbage collector removes it once its node is gone, also where another one has its name."""
     name, uid = node["metadata"]["name"], node["metadata"]["uid"]
+    return _new(name, ownerReferences=[{"apiVersion": "v1", "kind": "Node", "name": name, "uid": uid}])
+
+
+def _new(name: str, **metadata: Any) -> Fields:
     return {
         "apiVersion": API_VERSION,
         "kind": GPU_NODE_KIND,
-        "metadata": {
-            "name": name,
-            "labels": {LABEL_MANAGED_BY: MANAGED_BY},
-            "ownerReferences": [{"apiVersion": "v1", "kind": "Node", "name": name, "uid": uid}],
-        },
+        "metadata": {"name": name, "labels": {LABEL_MANAGED_BY: MANAGED_BY}, **metadata},
     }
