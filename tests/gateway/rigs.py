@@ -36,6 +36,7 @@ from tests.gateway.conformance.wrapper import WrapperApi
 
 # A second of a provider is 20 ms here: its quickest answer takes a tenth of a second.
 SCALE = 0.02
+CALL_SECONDS = 30.0
 _CHAT = b'{"model": "m", "messages": [{"role": "user", "content": "hello"}]}'
 
 
@@ -79,6 +80,7 @@ def setup_of(name: str, **secrets: str) -> Setup:
         usd_per_second=0.001,
         allowed_networks=("127.0.0.0/8",),
         scale=SCALE,
+        call_seconds=CALL_SECONDS,
     )
 
 

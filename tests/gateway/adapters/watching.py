@@ -8,7 +8,7 @@ from hedgerow_operator.adapters.providers.contract import Attempt, Update
 from tests.gateway.conformance.world import World
 from tests.gateway.rigs import MAKERS, SCALE, Rig
 
-_LIMIT_SECONDS = 20.0
+_LIMIT_SECONDS = 90.0
 
 
 @asynccontextmanager

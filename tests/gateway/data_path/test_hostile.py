@@ -31,7 +31,7 @@ async def test_hostile_bytes_end_their_own_connection_at_most(case: str) -> None
     async with serving(Scripted("a", answers())) as served:
         reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
         writer.write(HOSTILE[case])
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             told = await reader.read(200)
         assert told == b"" or (told.startswith(b"HTTP/1.") and b" 500 " not in told[:20])
         writer.close()

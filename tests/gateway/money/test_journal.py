@@ -168,7 +168,7 @@ async def test_a_full_disk_takes_no_endpoint_away_and_all_is_written_once_there_
     assert kept.journal.errors
     assert "full" in kept.journal.trouble
     kept.journal._file.db.execute("PRAGMA max_page_count=100000")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while kept.journal.trouble:
             await asyncio.sleep(0.02)
     assert rows(path, "SELECT count(*) FROM attempts WHERE job != ''") == [(200,)]

@@ -17,7 +17,6 @@ from hedgerow_operator.adapters.providers.troubles import Reply, Trouble, refuse
 
 # An answer beyond this is no answer of a model: 64 MiB hold ten minutes of sound.
 MOST_BYTES = 64 << 20
-_CALL_SECONDS = 30.0
 # Where a provider refuses for its rate without saying for how long.
 _PAUSE_SECONDS = 1.0
 _LARGE_BYTES = 1 << 20
@@ -51,14 +50,14 @@ class Connection:
         headers: Mapping[str, str] | None = None,
         limiter: Limiter | None = None,
         longest_wait: float = 60.0,
-        seconds: float = _CALL_SECONDS,
+        seconds: float | None = None,
     ) -> Reply:
-        """One call and its whole answer. what: in words, for errors. Raises ProviderError, also for 400 and more."""
+        """One call and its whole answer. what: in words, for errors. seconds: None, as usual. Raises ProviderError, also for 400 and more."""
         if json is not None:
             body, headers = msgspec.json.encode(json), {"Content-Type": "application/json", **(headers or {})}
         async with limiter.turn(longest_wait) if limiter is not None else nullcontext():
             try:
-                async with asyncio.timeout(seconds * self._setup.scale):
+                async with asyncio.timeout(self._setup.call_seconds if seconds is None else seconds):
                     async with self.request(method, url, body=body, headers=headers) as response:
                         reply = await whole(response)
             except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as error:

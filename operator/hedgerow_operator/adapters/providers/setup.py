@@ -34,7 +34,8 @@ class Limits(Struct, frozen=True, kw_only=True):
 class Setup(Struct, frozen=True, kw_only=True):
     """name: as the endpoint calls it. allowed_networks: CIDRs that may be called although they are this machine or its
     neighbours. scale: factor on every wait of ours (tests run in small times). stops_on_disconnect: a server whose work
-    is known to end with the connection (vLLM, SGLang).
+    is known to end with the connection (vLLM, SGLang). call_seconds: the longest that one call of an API may take,
+    answer included; scale has no part in it, since a machine is not quicker for it.
     """
 
     name: str
@@ -44,4 +45,5 @@ class Setup(Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     allowed_networks: tuple[str, ...] = ()
     scale: float = 1.0
+    call_seconds: float = 30.0
     stops_on_disconnect: bool = False
