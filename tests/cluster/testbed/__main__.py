@@ -5,13 +5,14 @@ import sys
 
 from tests.cluster.testbed import isolated, requirements, shell
 from tests.cluster.testbed.errors import ClusterError
+from tests.slurm.testbed import requirements as slurm_requirements
 
 
 def main(arguments: list[str]) -> int:
     """Do what the words say; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.cluster.testbed", description=__doc__)
     verbs = parser.add_subparsers(dest="verb", required=True)
-    verbs.add_parser("packages", help="print the Debian packages that the cluster needs")
+    verbs.add_parser("packages", help="print the Debian packages that the cluster needs, and a Slurm beside it")
     verbs.add_parser("build", help="build everything that needs the network")
     verbs.add_parser("shell", help="open a shell in a cluster")
     verbs.add_parser("inside-shell")
@@ -28,7 +29,7 @@ def main(arguments: list[str]) -> int:
 
 def _do(options: argparse.Namespace) -> int:
     if options.verb == "packages":
-        print(" ".join(requirements.APT_PACKAGES))
+        print(" ".join(sorted({*requirements.APT_PACKAGES, *slurm_requirements.APT_PACKAGES})))
     elif options.verb == "build":
         isolated.prepare()
     elif options.verb == "run":

@@ -26,21 +26,21 @@ class Testbed:
 
     __test__ = False
 
-    def __init__(self, paths: Places, ports: Sequence[int]) -> None:
-        self.places, self.jobs = paths, paths.jobs
+    def __init__(self, paths: Places, ports: Sequence[int], host: str) -> None:
+        self.places, self.jobs, self._host = paths, paths.jobs, host
         self._controller_port, self._rest_port, *self._node_ports = ports
         self.environment = {"SLURM_CONF": str(paths.slurm_conf), "PATH": requirements.PATH}
         self._namespace = Namespace(paths.root)
         self._daemons = {name: self._daemon(name, words) for name, words in self._commands().items()}
 
     @classmethod
-    def start(cls, **changes: str) -> "Testbed":
-        """A running cluster with four idle nodes. changes: settings of slurm.conf that differ."""
+    def start(cls, host: str = "127.0.0.1", **changes: str) -> "Testbed":
+        """A running cluster with four idle nodes. host: where slurmrestd listens; changes: of slurm.conf."""
         sentence = requirements.missing()
         if sentence:
             raise TestbedError(sentence)
         ports = places.free_ports(2 + len(NODES))
-        testbed = cls(places.make(), ports)
+        testbed = cls(places.make(), ports, host)
         try:
             configuration.write(testbed.places, ports[0], ports[2:], changes)
             testbed.up()
@@ -62,7 +62,7 @@ class Testbed:
             if name == "munged":
                 wait_for("munged's socket", self.places.munge_socket.exists)
         wait_for("slurmctld to answer", lambda: self._answers("slurmctld", self._controller_port))
-        wait_for("slurmrestd to answer", lambda: self._answers("slurmrestd", self._rest_port))
+        wait_for("slurmrestd to answer", lambda: self._answers("slurmrestd", self._rest_port, self._host))
 
     # What is done to daemons.
 
@@ -144,7 +144,7 @@ class Testbed:
     @property
     def rest_url(self) -> str:
         """Where slurmrestd listens."""
-        return f"http://127.0.0.1:{self._rest_port}"
+        return f"http://{self._host}:{self._rest_port}"
 
     def processes_of(self, **environment: str) -> list[int]:
         """The live processes that have these variables, such as SLURM_JOB_ID="12": what really runs of a job."""
@@ -192,10 +192,10 @@ class Testbed:
             self.run(f"scontrol update nodename={node} state=resume", check=False)  # it may be idle by now
         return self._nodes_are_idle()
 
-    def _answers(self, name: str, port: int) -> bool:
+    def _answers(self, name: str, port: int, host: str = "127.0.0.1") -> bool:
         self._daemons[name].check()
         with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", port)) == 0
+            return probe.connect_ex((host, port)) == 0
 
     def _daemon(self, name: str, words: list[str]) -> Daemon:
         environment = {**self.environment, "HEDGEROW_TESTBED_NODE": name.partition(".")[2], "SLURM_JWT": "daemon"}
@@ -208,7 +208,7 @@ class Testbed:
         munged += [f"--key-file={self.places.munge_key}", f"--pid-file={self.places.munge_socket.parent}/pid"]
         munged += [f"--seed-file={self.places.munge_key.parent}/seed"]
         # Without -s it looks for slurmdbd, which is not there.
-        restd = ["slurmrestd", "-s", "openapi/v0.0.38", "-a", "rest_auth/jwt", f"127.0.0.1:{self._rest_port}"]
+        restd = ["slurmrestd", "-s", "openapi/v0.0.38", "-a", "rest_auth/jwt", f"{self._host}:{self._rest_port}"]
         return {
             "munged": _as("munge", munged),
             "slurmctld": ["slurmctld", "-D"],
