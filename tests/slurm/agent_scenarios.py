@@ -16,7 +16,7 @@ from tests.slurm.small_operator import SmallOperator
 # Hangs at step 9, in every attempt, whichever rank is on n3.
 HANGS_ON_N3 = '[ "$SLURMD_NODENAME" = n3 ] && export HANG_RANK=$RANK HANG_STEP=9 FAULTY_ATTEMPT=$HEDGEROW_ATTEMPT'
 # The same, late enough for its agent to be heard before.
-HANGS_LATER = HANGS_ON_N3.replace("HANG_STEP=9", "HANG_STEP=89")
+HANGS_LATER = HANGS_ON_N3.replace("HANG_STEP=9", "HANG_STEP=289")
 _LOST = {
     "gpus": [{"profile": "a100", "count": 1, "processes": "ranks"}],
     "script": [{"at": 1, "kernel": "NVRM: Xid (PCI:0000:01:00): 79, GPU has fallen off the bus."}],
@@ -42,7 +42,7 @@ def agent(folder: Path, *options: str, node: str = "n3") -> Iterator[subprocess.
 
 
 def without_a_node_whose_agent_says_that_its_gpu_is_lost(run: SlurmRun) -> None:
-    run.write(lines=HANGS_LATER, steps=110).start()
+    run.write(lines=HANGS_LATER, steps=310).start()
     run.until("its ranks to run", lambda: len(run.ranks()) == 3)
     token = run.state / "agents.token"
     assert token.stat().st_mode & 0o777 == 0o600
@@ -70,7 +70,7 @@ async def through_slurmrestd_without_a_node_whose_agent_says_that_its_gpu_is_los
 ) -> None:
     token = run.folder / "agents.token"
     token.write_text(f"{AGENTS_TOKEN}\n")
-    async with SmallOperator(run.testbed, run.folder / "operator", lines=HANGS_LATER, steps=110).running() as operator:
+    async with SmallOperator(run.testbed, run.folder / "operator", lines=HANGS_LATER, steps=310).running() as operator:
         await operator.until("training", lambda: operator.reason("Running"))
         options = ("--report-url", operator.url, "--token-file", str(token), "--report-seconds", "1")
         with agent(run.folder, *options), agent(run.folder, *options, node="m1") as stranger:

@@ -1,7 +1,6 @@
 """Scenarios that take long and mostly wait are played at the same time, each on a cluster of its own."""
 
 import queue
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -18,7 +17,6 @@ class AtOnce:
 
     def __init__(self, scenarios: Mapping[str, Scenario], wanted: Iterable[str], folder: Path) -> None:
         self._folder = folder
-        self._starting = threading.Lock()
         self._clusters: queue.Queue[Testbed | None] = queue.Queue()
         for _ in range(WIDTH):
             self._clusters.put(None)  # started when it is needed
@@ -42,15 +40,10 @@ class AtOnce:
             if testbed is not None:
                 testbed.close()
 
-    def _started(self) -> Testbed:
-        """One after another: each looks for ports that are free, and takes them a moment later."""
-        with self._starting:
-            return Testbed.start()
-
     def _play(self, number: int, scenario: Scenario) -> None:
         testbed = self._clusters.get()
         try:
-            testbed = testbed or self._started()
+            testbed = testbed or Testbed.start()
             run = SlurmRun(testbed, self._folder / str(number))
             try:
                 scenario(run)

@@ -1,13 +1,29 @@
-"""One real Slurm cluster for all tests of a run."""
+"""One real Slurm cluster for all tests of a process; several processes run side by side, each with its own."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from tests.slurm.sbatch_parts.played import play
-from tests.slurm.sbatch_parts.submitting import Case
 from tests.slurm.testbed.errors import TestbedError
 from tests.slurm.testbed.testbed import Testbed
+
+HERE = Path(__file__).parent
+# Those that take longest begin first, so that none is left over when the other processes have nothing more to do.
+LONGEST_FIRST = (
+    "test_jobs.py",
+    "test_sbatch_ends.py",
+    "test_driver_contract.py",
+    "test_srun_shim.py",
+    "test_controller_away.py",
+    "test_sbatch_scripts.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest files first, all others in their order."""
+    places = {name: place for place, name in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: places.get(item.path.name, len(places)) if item.path.parent == HERE else len(places))
 
 
 def start_or_sentence() -> Testbed | str:
@@ -26,15 +42,6 @@ def slurm() -> Iterator[Testbed]:
         pytest.fail(started, pytrace=False)
     yield started
     started.close()
-
-
-@pytest.fixture(scope="session")
-def sbatch_cases(slurm: Testbed, request: pytest.FixtureRequest) -> dict[str, Case]:
-    """The scripts that hedgerow sbatch submits, as far as the tests of this run want them, when all have ended."""
-    files = {item.path.name for item in request.session.items}
-    played = play(slurm, "test_sbatch_scripts.py" in files, "test_sbatch_ends.py" in files)
-    slurm.heal()
-    return played
 
 
 @pytest.fixture

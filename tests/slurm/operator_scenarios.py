@@ -34,7 +34,7 @@ async def through_slurmrestd_without_the_node_on_which_a_rank_hangs(run: SlurmRu
 
 @played
 async def while_slurmrestd_is_away_and_a_token_runs_out(run: SlurmRun) -> None:
-    operator = SmallOperator(run.testbed, run.folder / "operator", token_seconds=62, steps=200)
+    operator = SmallOperator(run.testbed, run.folder / "operator", token_seconds=62, steps=600)
     async with operator.running():
         await operator.until("training", lambda: (operator.status.step or 0) >= 10)
         reads = operator.token_reads

@@ -17,12 +17,13 @@ from hedgerow_operator.api.conditions import find_condition, is_true
 from hedgerow_operator.api.training_job import TrainingJob
 from tests.cluster.testbed import processes
 from tests.slurm.testbed.errors import TestbedError
-from tests.slurm.testbed.testbed import Testbed
+from tests.slurm.testbed.testbed import Testbed, entries
 from tests.slurm.testbed.waiting import wait_for
 
 REPOSITORY = Path(__file__).parents[2]
 TRAIN = REPOSITORY / "examples" / "quickstart" / "train.py"
 LOOK_SECONDS = 0.1
+ATTEMPT = b"HEDGEROW_ATTEMPT"
 
 MANIFEST = """
 apiVersion: hedgerow.dev/v1alpha1
@@ -124,9 +125,9 @@ class SlurmRun:
         """Wait until the attempt has ranks that step."""
 
         def trains() -> bool:
-            found = self.job(name)
-            attempts = {number for number, _ in self.ranks(name).values()}
-            return found is not None and attempts == {attempt} and self.printed_step(name) >= step
+            if self.printed_step(name) < step:
+                return False
+            return {number for number, _ in self.ranks(name).values()} == {attempt}
 
         self.until(f"attempt {attempt} of {name} to reach step {step}", trains, seconds)
 
@@ -183,9 +184,9 @@ class SlurmRun:
         while not self._ended.wait(LOOK_SECONDS):
             with contextlib.suppress(Exception):  # a cluster that is being closed
                 by_job: dict[str, set[int]] = defaultdict(set)
-                for pid in self.testbed.processes_of():
-                    for uid, attempt, _node in _rank(pid):
-                        by_job[uid].add(attempt)
+                for variables in self.testbed.environments():
+                    if ATTEMPT in variables and b"RANK" in variables:
+                        by_job[variables[b"HEDGEROW_JOB_UID"].decode()].add(int(variables[ATTEMPT]))
                 self.overlaps += [
                     f"{time.time():.1f} {uid}: {attempts}" for uid, attempts in by_job.items() if len(attempts) > 1
                 ]
@@ -193,22 +194,21 @@ class SlurmRun:
     def _ranks(self, uid: str) -> dict[int, tuple[int, str]]:
         found = {}
         for pid in self.testbed.processes_of(HEDGEROW_JOB_UID=uid):
-            for _uid, attempt, node in _rank(pid):
+            for attempt, node in _rank(pid):
                 found[pid] = attempt, node
         return found
 
 
-def _rank(pid: int) -> list[tuple[str, int, str]]:
-    """Uid, attempt and node of a process that is a rank; nothing for others."""
+def _rank(pid: int) -> list[tuple[int, str]]:
+    """Attempt and node of a process that is a rank; nothing for others."""
     try:
         block = Path(f"/proc/{pid}/environ").read_bytes()
     except OSError:
         return []
-    entries = dict(entry.split(b"=", 1) for entry in block.split(b"\0") if b"=" in entry)
-    if b"HEDGEROW_ATTEMPT" not in entries or b"RANK" not in entries or not processes.alive(pid):
+    variables = entries(block)
+    if ATTEMPT not in variables or b"RANK" not in variables or not processes.alive(pid):
         return []
-    node = entries.get(b"SLURMD_NODENAME", b"").decode()
-    return [(entries[b"HEDGEROW_JOB_UID"].decode(), int(entries[b"HEDGEROW_ATTEMPT"]), node)]
+    return [(int(variables[ATTEMPT]), variables.get(b"SLURMD_NODENAME", b"").decode())]
 
 
 def _variables() -> dict[str, str]:

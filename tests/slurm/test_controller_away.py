@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,8 @@ from hedgerow_operator.reconcile.ports import Unreachable
 from tests.slurm.driver_kinds import KINDS, submission
 from tests.slurm.testbed.testbed import Testbed
 
-# Slurm's own patience is 10 s (MessageTimeout); its library asks twice for a single job.
+# Slurm's own patience; its library asks twice for a single job. By default it is 10 s.
+PATIENCE_SECONDS = 4
 SECONDS = {"job": 24.0}
 OTHERWISE = 12.0
 # Longest time in which the loop may do nothing else, on a machine that is busy.
@@ -49,6 +50,21 @@ async def pauses(ended: asyncio.Event) -> float:
         await asyncio.sleep(0.02)
         longest, last = max(longest, time.monotonic() - last), time.monotonic()
     return longest
+
+
+@pytest.fixture(scope="module")
+def impatient_slurm() -> Iterator[Testbed]:
+    """A cluster whose commands and library give up soon."""
+    slurm = Testbed.start(MessageTimeout=str(PATIENCE_SECONDS))
+    yield slurm
+    slurm.close()
+
+
+@pytest.fixture
+def fresh_slurm(impatient_slurm: Testbed) -> Iterator[Testbed]:
+    """The same cluster; what the test does to it is undone afterwards."""
+    yield impatient_slurm
+    impatient_slurm.heal()
 
 
 @pytest.mark.parametrize(

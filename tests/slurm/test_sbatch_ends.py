@@ -2,17 +2,19 @@
 
 import pytest
 
+from tests.slurm.sbatch_parts.played import played_ending
 from tests.slurm.sbatch_parts.scripts import LOST
 from tests.slurm.sbatch_parts.submitting import Case
+from tests.slurm.testbed.testbed import Testbed
 
 # All of them are played before the first is looked at.
 pytestmark = pytest.mark.timeout(1200)
 
 
-@pytest.fixture
-def cases(sbatch_cases: dict[str, Case]) -> dict[str, Case]:
+@pytest.fixture(scope="module")
+def cases(slurm: Testbed) -> dict[str, Case]:
     """All of them."""
-    return sbatch_cases
+    return played_ending(slurm)
 
 
 @pytest.mark.parametrize("name", ["node lost", "batch host lost", "time limit", "bad node", "supervisor killed"])

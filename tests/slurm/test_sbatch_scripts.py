@@ -5,21 +5,23 @@ torchrun is a stand-in: a program of this name that starts the ranks of its node
 
 import pytest
 
-from tests.slurm.sbatch_parts.scripts import HANGING, SCRIPTS
+from tests.slurm.sbatch_parts.played import played_hanging
+from tests.slurm.sbatch_parts.scripts import SCRIPTS
 from tests.slurm.sbatch_parts.submitting import Case
+from tests.slurm.testbed.testbed import Testbed
 
 # All of them are played before the first is looked at.
 pytestmark = pytest.mark.timeout(1200)
 
 
-@pytest.fixture
-def cases(sbatch_cases: dict[str, Case]) -> dict[str, Case]:
+@pytest.fixture(scope="module")
+def cases(slurm: Testbed) -> dict[str, Case]:
     """All of them."""
-    return sbatch_cases
+    return played_hanging(slurm)
 
 
 def test_what_is_printed_is_what_sbatch_prints(cases: dict[str, Case]) -> None:
-    assert {case.said for name, case in cases.items() if name in HANGING} == {"Submitted batch job"}
+    assert {case.said for case in cases.values()} == {"Submitted batch job"}
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
@@ -43,6 +45,11 @@ def test_each_task_of_an_array_is_healed_by_itself(cases: dict[str, Case]) -> No
         assert case.lines(f"{task}/ended").__len__() == 2
         assert not case.lines(f"{task}/twice")
         assert {line[0] for line in case.lines(f"{task}/lives")} == {"1", "2"}
+
+
+def test_nothing_of_any_of_them_is_left_and_no_rank_ever_lived_twice(cases: dict[str, Case]) -> None:
+    assert {name: case.left for name, case in cases.items() if case.left} == {}
+    assert [name for name, case in cases.items() if case.lines("twice")] == []
 
 
 def test_the_output_has_few_lines_of_ours(cases: dict[str, Case]) -> None:

@@ -1,4 +1,7 @@
-"""All scripts, side by side on one cluster: most of the time they wait."""
+"""The scripts of one kind, side by side on one cluster: most of the time they wait."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 from tests.slurm.sbatch_parts.scripts import ENDING, HANGING, LOST, OPTIONS, REFUSES
 from tests.slurm.sbatch_parts.submitting import Case
@@ -7,33 +10,44 @@ from tests.slurm.testbed.testbed import Testbed
 _ON_LOST = ("node lost", "batch host lost")
 # They stand in line for three nodes, and a machine may be busy.
 _SECONDS = 600
+_DONE: dict[str, Callable[[Case], object]] = {
+    "cancelled": lambda case: case.slurm.run(f"scancel {case.job_id}"),
+    "requeued": lambda case: case.slurm.run(f"scontrol requeue {case.job_id}"),
+    "supervisor killed": Case.kill_supervisor,
+}
 
 
-def play(slurm: Testbed, hanging: bool, ending: bool) -> dict[str, Case]:
-    """Those with a rank that hangs, those whose batch job ends before them, or both; when all have ended."""
-    found: dict[str, Case] = {}
-    if ending:
-        for name in _ON_LOST:
-            found[name] = submitted(slurm, name, ENDING[name])
-        for name in _ON_LOST:
-            found[name].until_saved()
-        slurm.kill_node(LOST)
-        for name in ENDING.keys() - set(_ON_LOST):
-            found[name] = submitted(slurm, name, ENDING[name])
-        _block_address(slurm, found["no address"])
-        for name, command in (("cancelled", "scancel"), ("requeued", "scontrol requeue")):
-            found[name].until_saved()
-            slurm.run(f"{command} {found[name].job_id}")
-        found["supervisor killed"].until_saved()
-        found["supervisor killed"].kill_supervisor()
-    if hanging:
-        more = [f"--exclude={LOST}"] if ending else []
-        for name, text in HANGING.items():
-            found[name] = submitted(slurm, name, text, *more)
-    for case in found.values():
+def played_hanging(slurm: Testbed) -> dict[str, Case]:
+    """Those with a rank that hangs, when all have ended."""
+    return _ended(slurm, {name: submitted(slurm, name, text) for name, text in HANGING.items()})
+
+
+def played_ending(slurm: Testbed) -> dict[str, Case]:
+    """Those whose batch job ends before them, when all have ended."""
+    found = {name: submitted(slurm, name, ENDING[name]) for name in _ON_LOST}
+    for name in _ON_LOST:
+        found[name].until_saved()
+    slurm.kill_node(LOST)
+    for name in ENDING.keys() - set(_ON_LOST):
+        found[name] = submitted(slurm, name, ENDING[name])
+    _block_address(slurm, found["no address"])
+    with ThreadPoolExecutor(len(_DONE)) as pool:  # to each as soon as it has saved: none waits for another
+        for done in [pool.submit(_once_saved, found[name], what) for name, what in _DONE.items()]:
+            done.result()
+    return _ended(slurm, found)
+
+
+def _once_saved(case: Case, what: Callable[[Case], object]) -> None:
+    case.until_saved()
+    what(case)
+
+
+def _ended(slurm: Testbed, cases: dict[str, Case]) -> dict[str, Case]:
+    for case in cases.values():
         case.wait(_SECONDS)
         case.keep_state()
-    return found
+    slurm.heal()
+    return cases
 
 
 def submitted(slurm: Testbed, name: str, script: str, *options: str) -> Case:

@@ -70,11 +70,11 @@ class Case:
         said = self.slurm.run(["squeue", "--noheader", "--format=%i %Z"])
         return [line.split()[0] for line in said.splitlines() if line.split()[-1] == str(self.folder)]
 
-    def wait(self, seconds: float = 90) -> None:
+    def wait(self, seconds: float = 300) -> None:
         """Until no batch job of it is left."""
         self.until(lambda: not self.jobs, seconds)
 
-    def until(self, holds: Callable[[], object], seconds: float = 60) -> None:
+    def until(self, holds: Callable[[], object], seconds: float = 300) -> None:
         """Fails with what was printed when it takes longer."""
         deadline = time.monotonic() + seconds
         while not holds():

@@ -1,6 +1,9 @@
 """The process namespace in which Slurm and its jobs run."""
 
+import contextlib
+import functools
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -45,7 +48,7 @@ class Namespace:
             raise TestbedError(f"{words[0]} ended as it began; the end of {log}: {last_words(log)}")
         return found[0]
 
-    @property
+    @functools.cached_property
     def first(self) -> int:
         """Process 1, as seen from here."""
         return processes.children(processes.children(self._keeper.pid)[0])[0]
@@ -53,6 +56,15 @@ class Namespace:
     def processes(self) -> list[int]:
         """Every live process inside but the first, as seen from here."""
         return [pid for pid in processes.descendants(self.first) if processes.alive(pid)]
+
+    def environments(self) -> list[bytes]:
+        """The variables of each live process inside, as the kernel has them: looked at often, so from its own /proc."""
+        inside, found = f"/proc/{self.first}/root/proc", []
+        for name in os.listdir(inside):
+            if name.isdigit():
+                with contextlib.suppress(OSError), open(f"{inside}/{name}/environ", "rb") as file:
+                    found.append(file.read())  # of a zombie it is empty
+        return found
 
     def close(self) -> None:
         """End every process inside and remove the folder; returns when both are gone."""

@@ -1,10 +1,13 @@
 """The testbed's folder: where everything lies, who owns it, and its ports."""
 
+import contextlib
+import fcntl
 import os
 import random
 import shutil
 import socket
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +18,7 @@ from tests.slurm.testbed.errors import TestbedError
 PORTS = range(15000, 32000)
 LONGEST_PATH = 75  # a Unix socket's path has at most 107 characters
 GPUS = 8
+STARTING = Path(tempfile.gettempdir()) / "hedgerow-slurm-starting.lock"
 NULL_DEVICE = os.makedev(1, 3)
 
 
@@ -97,6 +101,14 @@ def _devices(folder: Path) -> None:
             f"The Slurm testbed makes devices in {folder}, and that is refused: set TMPDIR to a folder "
             "on a file system that is not mounted with nodev."
         ) from None
+
+
+@contextlib.contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """While it lasts no other testbed of this machine starts: it would find the same ports free."""
+    with STARTING.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def free_ports(count: int) -> list[int]:

@@ -4,10 +4,11 @@ import os
 import pwd
 import shutil
 import subprocess
+import sys
 
 APT_PACKAGES = ("munge", "slurm-client", "slurm-wlm-jwt-plugin", "slurmctld", "slurmd", "slurmrestd", "util-linux")
-# Daemons lie in /usr/sbin, which is not on every PATH.
-PATH = f"{os.environ.get('PATH', '/usr/bin:/bin')}:/usr/sbin:/sbin"
+# Daemons lie in /usr/sbin, which is not on every PATH. `python3` is ours, with no shell script in between.
+PATH = f"{sys.base_prefix}/bin:{os.environ.get('PATH', '/usr/bin:/bin')}:/usr/sbin:/sbin"
 PROGRAMS = {
     "munged": "munge",
     "sbatch": "slurm-client",

@@ -39,15 +39,16 @@ class Testbed:
         sentence = requirements.missing()
         if sentence:
             raise TestbedError(sentence)
-        ports = places.free_ports(2 + len(NODES))
-        testbed = cls(places.make(), ports, host)
-        try:
-            configuration.write(testbed.places, ports[0], ports[2:], changes)
-            testbed.up()
-            wait_for("four idle nodes", testbed._nodes_are_idle)
-        except BaseException:
-            testbed.close()
-            raise
+        with places.one_at_a_time():
+            ports = places.free_ports(2 + len(NODES))
+            testbed = cls(places.make(), ports, host)
+            try:
+                configuration.write(testbed.places, ports[0], ports[2:], changes)
+                testbed.up()
+                wait_for("four idle nodes", testbed._nodes_are_idle)
+            except BaseException:
+                testbed.close()
+                raise
         return testbed
 
     def close(self) -> None:
@@ -151,11 +152,17 @@ class Testbed:
         wanted = {f"{name}={value}".encode() for name, value in environment.items()}
         return [pid for pid in self._namespace.processes() if wanted <= _environment(pid)]
 
+    def environments(self) -> list[dict[bytes, bytes]]:
+        """The variables of each live process."""
+        return [entries(block) for block in self._namespace.environments()]
+
     def heal(self) -> None:
         """Bring back what a test has broken: every daemon runs, no job is left, every node is idle."""
         self.up()
         wait_for("all jobs to end", self._jobs_cancelled, 60)
         wait_for("what is left of jobs to end", lambda: not self._killed_of_jobs())
+        if not self._nodes_are_idle():
+            self.run("scontrol reconfigure")  # so that they tell at once; else a new controller asks them after 4 s
         wait_for("four idle nodes", self._resumed, 60)
 
     # Inside.
@@ -220,6 +227,11 @@ class Testbed:
 def _as(user: str, words: list[str]) -> list[str]:
     group = str(pwd.getpwnam(user).pw_gid)
     return ["setpriv", "--reuid", user, "--regid", group, "--clear-groups", "--", *words]
+
+
+def entries(block: bytes) -> dict[bytes, bytes]:
+    """The variables in what the kernel has of a process' environment."""
+    return dict(entry.split(b"=", 1) for entry in block.split(b"\0") if b"=" in entry)
 
 
 def _environment(pid: int) -> set[bytes]:
