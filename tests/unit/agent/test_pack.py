@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -22,5 +24,17 @@ def test_only_python_files_go_in_and_none_is_compressed(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.pyz") as archive:
         members = archive.infolist()
     assert {"__main__.py", "hedgerow/wire.py", "hedgerow/inject/sitecustomize.py"} <= {m.filename for m in members}
-    assert all(m.filename.endswith(".py") and m.compress_type == zipfile.ZIP_STORED for m in members)
-    assert all(m.filename == "__main__.py" or m.filename.startswith("hedgerow/") for m in members)
+    assert all(m.filename.endswith((".py", ".pyc")) and m.compress_type == zipfile.ZIP_STORED for m in members)
+    assert all(m.filename.startswith(("__main__.py", "hedgerow/")) for m in members)
+
+
+def test_a_python_like_the_one_that_packed_compiles_nothing_and_any_other_the_sources(tmp_path: Path) -> None:
+    pack.write(str(tmp_path / "a.pyz"))
+    other = tmp_path / "other.pyz"
+    with zipfile.ZipFile(tmp_path / "a.pyz") as archive, zipfile.ZipFile(other, "w") as changed:
+        for name in archive.namelist():
+            changed.writestr(name, b"\0" * 16 if name.endswith(".pyc") else archive.read(name))
+    for path, suffix in ((tmp_path / "a.pyz", "wire.pyc"), (other, "wire.py")):
+        words = [sys.executable, "-c", "from hedgerow import wire; print(wire.__file__)"]
+        done = subprocess.run(words, env={"PYTHONPATH": str(path)}, capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == f"{path}/hedgerow/{suffix}"
