@@ -68,8 +68,10 @@ def test_tests_of_a_cluster_run_through_the_testbed_and_one_after_the_other() ->
     assert "-n" not in command
 
 
-def test_tests_of_slurm_share_one_too() -> None:
-    assert "-n" not in run_tests.command(run_tests.Part(["tests/slurm"], "slurm"), processors=8)
+def test_tests_of_slurm_have_a_cluster_for_each_worker() -> None:
+    command = run_tests.command(run_tests.Part(["tests/slurm"], "slurm"), processors=8)
+    assert command[command.index("-n") + 1] == str(run_tests.SLURMS)
+    assert "-n" not in run_tests.command(run_tests.Part(["tests/slurm/test_jobs.py"], "slurm"), processors=8)
 
 
 def test_a_folder_of_other_tests_runs_on_all_processors_with_one_worker_more_for_those_that_wait() -> None:
