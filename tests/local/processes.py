@@ -115,7 +115,8 @@ class LocalRun:
 
     def ranks(self) -> dict[int, int]:
         """Pids of the live ranks by RANK."""
-        return {int(variable(member, "RANK")): member.identity.pid for member in self.alive() if member.is_rank}
+        found = [(variable(member, "RANK"), member.identity.pid) for member in self.alive() if member.is_rank]
+        return {int(rank): pid for rank, pid in found if rank}
 
     def attempts(self) -> set[str]:
         """The attempts that live ranks belong to."""

@@ -11,7 +11,7 @@ from tests.local.processes import LocalRun, kill, launcher_pid
 
 
 def test_a_killed_controller_is_followed_by_one_that_adopts_and_never_doubles(run: LocalRun) -> None:
-    first = run.write(env={"STEPS": "60"}).start()
+    first = run.write(env={"STEPS": "100"}).start()
     run.until_printed("step 10: loss")
     ranks, launcher = run.ranks(), launcher_pid(run)
     first.kill()
@@ -42,7 +42,7 @@ def test_a_controller_killed_while_it_starts_a_job_leaves_one_job(run: LocalRun,
 
 
 def test_a_controller_killed_in_the_middle_of_a_recovery_ends_in_the_same_state(run: LocalRun) -> None:
-    controller = run.write(env={"STEPS": "40"}).start()
+    controller = run.write(env={"STEPS": "60"}).start()
     run.until_printed("step 20: loss")
     kill(run.ranks()[1], signal.SIGKILL)
     run.until(lambda: run.job().status.attempt_stage != "Running")
@@ -51,8 +51,9 @@ def test_a_controller_killed_in_the_middle_of_a_recovery_ends_in_the_same_state(
     assert len(run.attempts()) <= 1
     code, output = run.run()
     status = run.job().status
-    assert (code, status.restarts, status.resume_step) == (0, 1, 20), output
-    assert run.printed().count("attempt 2: 2 ranks, from step 20") == 1
+    assert (code, status.restarts) == (0, 1), output
+    assert status.resume_step in (20, 30)
+    assert run.printed().count(f"attempt 2: 2 ranks, from step {status.resume_step}") == 1
 
 
 def test_a_job_that_finishes_while_no_controller_runs_has_succeeded(run: LocalRun) -> None:

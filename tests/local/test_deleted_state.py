@@ -15,7 +15,7 @@ from tests.local.processes import LocalRun, kill
 
 
 def test_healthy_ranks_train_on_when_the_state_directory_is_deleted_and_the_end_is_known(run: LocalRun) -> None:
-    controller = run.write(env={"STEPS": "60"}).start()
+    controller = run.write(env={"STEPS": "120"}).start()
     run.until_printed("step 10: loss")
     ranks = run.ranks()
     shutil.rmtree(run.state, ignore_errors=True)

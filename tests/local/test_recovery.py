@@ -44,7 +44,7 @@ def conditions(found: dict[str, dict[str, list[dict[str, str]]]]) -> list[dict[s
 
 
 def test_a_rank_stopped_by_a_signal_is_found_and_the_job_finishes(run: LocalRun) -> None:
-    controller = run.write(env={"STEPS": "40"}).start()
+    controller = run.write(env={"STEPS": "60"}).start()
     run.until_printed("step 20: loss")
     kill(run.ranks()[1], signal.SIGSTOP)
     code, output = run.end(controller)
@@ -55,7 +55,7 @@ def test_a_rank_stopped_by_a_signal_is_found_and_the_job_finishes(run: LocalRun)
 
 
 def test_a_rank_that_is_killed_costs_one_restart(run: LocalRun) -> None:
-    controller = run.write(env={"STEPS": "40"}).start()
+    controller = run.write(env={"STEPS": "60"}).start()
     run.until_printed("step 20: loss")
     kill(run.ranks()[1], signal.SIGKILL)
     code, output = run.end(controller)
@@ -63,7 +63,7 @@ def test_a_rank_that_is_killed_costs_one_restart(run: LocalRun) -> None:
     assert (code, status.restarts) == (0, 1), output
     assert status.history[0].reason == reasons.RANK_EXITED
     assert status.history[0].ranks == (1,)
-    assert status.resume_step == 20
+    assert status.resume_step in (20, 30)  # the kill follows the twentieth step, on a busy machine somewhat later
 
 
 EXIT_ONCE = """
@@ -107,14 +107,15 @@ def test_the_same_exception_twice_at_the_same_step_gives_up_with_it(run: LocalRu
 
 
 def test_a_launcher_that_is_killed_takes_its_ranks_along_and_the_job_comes_back(run: LocalRun) -> None:
-    controller = run.write(env={"STEPS": "40"}).start()
+    controller = run.write(env={"STEPS": "60"}).start()
     run.until_printed("step 20: loss")
     kill(launcher_pid(run), signal.SIGKILL)
     code, output = run.end(controller)
     status = run.job().status
     assert (code, status.restarts, status.placement) == (0, 1, 2), output
     assert status.history[0].reason == reasons.WORKER_LOST
-    assert "attempt 2: 2 ranks, from step 20" in run.printed(placement=2)
+    assert status.resume_step in (20, 30)
+    assert f"attempt 2: 2 ranks, from step {status.resume_step}" in run.printed(placement=2)
 
 
 def test_two_workers_are_one_gang(run: LocalRun) -> None:
