@@ -57,6 +57,7 @@ class SlurmRun:
         self.manifests.mkdir(parents=True)
         self.overlaps: list[str] = []
         self._controllers: list[subprocess.Popen[str]] = []
+        self._parsed: dict[str, tuple[tuple[int, int], TrainingJob | None]] = {}
         self._ended = threading.Event()
         self._watching = threading.Thread(target=self._watch, daemon=True)
 
@@ -102,8 +103,16 @@ class SlurmRun:
         return self._controllers[-1].returncode, output
 
     def job(self, name: str = "run") -> TrainingJob | None:
-        """The job as it is stored."""
-        return read_job(self.state / "default" / "TrainingJob" / f"{name}.yaml")
+        """The job as it is stored; parsed only when the file is another one, since to parse it takes long."""
+        path = self.state / "default" / "TrainingJob" / f"{name}.yaml"
+        try:
+            found = path.stat()
+        except FileNotFoundError:
+            return None
+        written = (found.st_ino, found.st_mtime_ns)
+        if self._parsed.get(name, (None, None))[0] != written:
+            self._parsed[name] = written, read_job(path)
+        return self._parsed[name][1]
 
     def reason(self, kind: str, name: str = "run") -> str:
         """The reason of a condition that is True; "" while it is not."""
