@@ -99,7 +99,8 @@ def _modules(archive: Path) -> dict[str, Path]:
 def _launcher_modules(archive: Path) -> list[str]:
     """Every module in the archive, apart from those that only the ranks run."""
     with zipfile.ZipFile(archive) as content:
-        names = [name[:-3].replace("/", ".") for name in content.namelist() if name.startswith(OWN_PACKAGE)]
+        sources = [name for name in content.namelist() if name.startswith(OWN_PACKAGE) and name.endswith(".py")]
+    names = [name[:-3].replace("/", ".") for name in sources]
     return [name.removesuffix(".__init__") for name in names if ".inject." not in name]
 
 
