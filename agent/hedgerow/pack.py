@@ -1,8 +1,7 @@
 """Packs this package as one executable archive: ``python -m hedgerow.pack hedgerow.pyz``.
 
 The same sources give the same bytes: names are sorted, times fixed, nothing is compressed (a Python without zlib
-can import it), and only Python files go in, each also compiled: a Python like the one that packs (3.8 or newer)
-starts in half the time, any other compiles the sources.
+can import it), and only Python files go in.
 """
 
 from __future__ import annotations
@@ -34,15 +33,20 @@ def archive_of_this_package() -> Optional[str]:
     return None
 
 
-def write(path: str) -> None:
-    """Write the archive to ``path``, executable, by rename so that nobody sees half of it."""
+def write(path: str, compiled: bool = False) -> None:
+    """Write the archive to ``path``, executable, by rename so that nobody sees half of it.
+
+    compiled: three times the size, for one that lies on a disk. A Python like this one (3.8 or newer) starts it in half
+    the time, any other compiles the sources.
+    """
     part = "%s.part-%d" % (path, os.getpid())
     with open(part, "wb") as file:
         file.write(b"#!/usr/bin/env python3\n")
         with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
             for name, content in sorted(_members().items()):
                 archive.writestr(zipfile.ZipInfo(name, _TIME), content)
-                archive.writestr(zipfile.ZipInfo(name + "c", _TIME), _compiled(name, content))
+                if compiled:
+                    archive.writestr(zipfile.ZipInfo(name + "c", _TIME), _compiled(name, content))
     os.chmod(part, 0o755)  # noqa: S103 (every user of an image runs it)
     os.replace(part, path)
 

@@ -23,7 +23,7 @@ class WatchedSteps:
         self.folder = folder
         folder.mkdir(mode=0o755)
         self.archive = folder / "hedgerow.pyz"
-        pack.write(str(self.archive))
+        pack.write(str(self.archive), compiled=True)
         self.operator = OperatorDouble(interval=0.5)
         self.address = folder / "address"
         self.address.write_text(self.operator.url)

@@ -28,11 +28,14 @@ def played_ending(slurm: Testbed) -> dict[str, Case]:
     for name in _ON_LOST:
         found[name].until_saved()
     slurm.kill_node(LOST)
-    for name in ENDING.keys() - set(_ON_LOST):
-        found[name] = submitted(slurm, name, ENDING[name])
-    _block_address(slurm, found["no address"])
-    with ThreadPoolExecutor(len(_DONE)) as pool:  # to each as soon as it has saved: none waits for another
-        for done in [pool.submit(_once_saved, found[name], what) for name, what in _DONE.items()]:
+    with ThreadPoolExecutor(len(_DONE)) as pool:
+        under_way = []
+        for name in [*_DONE, *(ENDING.keys() - {*_ON_LOST, *_DONE})]:
+            found[name] = submitted(slurm, name, ENDING[name])
+            if name in _DONE:  # as soon as it has saved: none waits for another
+                under_way.append(pool.submit(_once_saved, found[name], _DONE[name]))
+        _block_address(slurm, found["no address"])
+        for done in under_way:
             done.result()
     return _ended(slurm, found)
 

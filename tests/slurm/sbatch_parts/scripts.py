@@ -59,7 +59,8 @@ def script(exclude: str = LOST, more: str = "--nodes=1", before: str = "", steps
 ENDING = {
     "node lost": script(exclude="n3", more="--nodes=2", steps=400),
     "batch host lost": script(exclude="n1", more="--nodes=2", steps=400),
-    "time limit": script(more="--nodes=1 --time=1", steps=800),
+    # Longer than a minute's limit lets it, at the very most.
+    "time limit": script(more="--nodes=1 --time=1", steps=1200),
     "cancelled": script(steps=2000),
     "alone": script(steps=60, more="--nodes=1"),
     "supervisor killed": script(steps=400),

@@ -23,7 +23,7 @@ def ensure_archive(paths: StatePaths) -> Path:
 def _packed(paths: StatePaths) -> Path:
     with tempfile.TemporaryDirectory(prefix="hedgerow-") as folder:
         packed = Path(folder) / "hedgerow.pyz"
-        pack.write(str(packed))
+        pack.write(str(packed), compiled=True)
         data = packed.read_bytes()
     path = paths.launcher(hashlib.sha256(data).hexdigest()[:12])
     if not path.exists():
