@@ -11,6 +11,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hedgerow_operator.adapters.providers.contract import Provider
+from hedgerow_operator.adapters.providers.scrubbing import Scrubber
+from hedgerow_operator.adapters.providers.setup import Secrets
 from hedgerow_operator.api import reasons
 from hedgerow_operator.api.answer_check import AnswerCheck
 from hedgerow_operator.api.inference_endpoint import InferenceEndpoint
@@ -62,6 +64,7 @@ class _Made(Struct):
     spec: ServerlessProviderSpec
     digest: str
     provider: Provider
+    scrubber: Scrubber
 
 
 class _Using(NamedTuple):
@@ -137,8 +140,21 @@ class Desk:
             money, losers, protection = self._accounts.parts(_full_name(endpoint), made, endpoint.spec.budget)
         except ValueError as error:
             raise _Unfit(reasons.INVALID_SPEC, str(error)) from None
-        parts = Parts(providers=made, money=money, losers=losers, protection=protection, validators=validators)
+        parts = Parts(
+            providers=made,
+            money=money,
+            losers=losers,
+            protection=protection,
+            validators=validators,
+            scrubbers=self._scrubbers(endpoint),
+        )
         self._gateway.serve(settings, parts)
+
+    def _scrubbers(self, endpoint: InferenceEndpoint) -> dict[str, Scrubber]:
+        keys = {use.name: (endpoint.metadata.namespace, use.provider_ref.name, use.name)
+                for use in endpoint.spec.providers}  # fmt: skip
+        return {name: self._made[key].scrubber for name, key in keys.items()
+                if key in self._made and self._made[key].scrubber}  # fmt: skip
 
     async def _providers(
         self, endpoint: InferenceEndpoint, known: Mapping[Place, ServerlessProvider], left_out: dict[str, str]
@@ -171,19 +187,16 @@ class Desk:
         key, digest = (namespace, ref, use.name), _digest(entries)
         made = self._made.get(key)
         if made is None or made.spec != found.spec or made.digest != digest:
-            provider = self._make(found, use.name, entries)
+            texts = _texts(found, entries)
+            provider = self._make(found, use.name, texts)
             if made is not None:
                 self._retired.append(made.provider)
-            made = self._made[key] = _Made(found.spec, digest, provider)
+            made = self._made[key] = _Made(found.spec, digest, provider, Scrubber(Secrets(texts).values()))
         return made.provider
 
-    def _make(self, found: ServerlessProvider, name: str, entries: Mapping[str, bytes]) -> Provider:
+    def _make(self, found: ServerlessProvider, name: str, texts: Mapping[str, str]) -> Provider:
         try:
-            texts = {key: value.decode() for key, value in entries.items()}
             return provider_of(found, name, texts, self._allowed_networks)
-        except UnicodeDecodeError:
-            sentence = f"the Secret of {found.metadata.name} holds bytes that are no text; write the key as text"
-            raise _Unfit(reasons.INVALID_SPEC, sentence) from None
         except ValueError as error:
             raise _Unfit(reasons.INVALID_SPEC, f"ServerlessProvider {found.metadata.name}: {error}") from None
 
@@ -217,6 +230,14 @@ class Desk:
 def _with_only(settings: EndpointSettings, made: Sequence[Provider]) -> EndpointSettings:
     names = {provider.name for provider in made}
     return replace(settings, providers=tuple(use for use in settings.providers if use.name in names))
+
+
+def _texts(found: ServerlessProvider, entries: Mapping[str, bytes]) -> dict[str, str]:
+    try:
+        return {key: value.decode() for key, value in entries.items()}
+    except UnicodeDecodeError:
+        sentence = f"the Secret of {found.metadata.name} holds bytes that are no text; write the key as text"
+        raise _Unfit(reasons.INVALID_SPEC, sentence) from None
 
 
 def _full_name(endpoint: InferenceEndpoint) -> str:

@@ -3,13 +3,14 @@
 All are called on the gateway's loop. What is no coroutine must not wait; the data path waits for what is one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Protocol
 
 from msgspec import Struct
 
 from hedgerow_operator.adapters.providers.contract import Answer, Attempt, Provider
+from hedgerow_operator.adapters.providers.scrubbing import Scrubber
 
 
 class Launch(Struct, frozen=True, kw_only=True):
@@ -103,10 +104,11 @@ class Validator(Protocol):
 
 
 class Parts(Struct, frozen=True, kw_only=True):
-    """What one endpoint is made of, by its settings."""
+    """What one endpoint is made of, by its settings. scrubbers: by provider, where it is sent secrets."""
 
     providers: Sequence[Provider]
     money: Money
     losers: Losers
     protection: Protection
     validators: Sequence[Validator] = ()
+    scrubbers: Mapping[str, Scrubber] = {}

@@ -141,7 +141,8 @@ class Run:
                 self._failed(update.error or ProviderError(f"{self.provider.name} says that it has failed"), update)
                 return
             if update.state is AttemptState.VALID and update.answer is not None:
-                await self._judge(update.answer)
+                scrubber = self._race.endpoint.parts.scrubbers.get(self.provider.name)
+                await self._judge(scrubber.answer(update.answer) if scrubber is not None else update.answer)
                 return
             if update.state in _SHOWN and update.state is not self.state:
                 self.state = update.state
