@@ -70,4 +70,9 @@ def test_a_prolog_that_cannot_start_an_agent_drains_no_node(site: Site, settings
         site.settings.write_text(settings)
     site.run_job()
     site.run_job()
-    assert site.testbed.run("sinfo --noheader --nodes=n3 --format='%T %E'") == "idle none"
+
+    def shown() -> str:
+        return site.testbed.run("sinfo --noheader --nodes=n3 --format='%T %E'")
+
+    wait_for("the job to be over on its node", lambda: not shown().startswith("completing"))
+    assert shown() == "idle none"
