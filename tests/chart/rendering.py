@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,13 @@ def helm(*arguments: str) -> str:
 
 
 def render(*settings: str, release: str = "hedgerow") -> list[dict[str, Any]]:
-    """The objects of the chart, with ``--set`` for each of ``settings`` (KEY=VALUE)."""
+    """The objects of the chart, with ``--set`` for each of ``settings`` (KEY=VALUE); the caller's own copy."""
+    return copy.deepcopy(_rendered(settings, release))
+
+
+# Many tests look at the same rendering, and most of its cost is the reading of it.
+@functools.cache
+def _rendered(settings: tuple[str, ...], release: str) -> list[dict[str, Any]]:
     chosen = [word for setting in settings for word in ("--set", setting)]
     text = helm("template", release, str(CHART), "--namespace", "hedgerow-system", *chosen)
     return [entry for entry in YAML(typ="safe", pure=True).load_all(text) if entry]
