@@ -36,7 +36,7 @@ def test_an_expression_without_end_is_given_up_while_everything_else_goes_on(
     began = time.monotonic()
     operator.command(wire.Command(wire.COMMAND_STOP, 1, kill=True))
     operator.wait_for(lambda report: report.stage == wire.STAGE_STOPPED)
-    assert time.monotonic() - began < 3.0
+    assert time.monotonic() - began < 10.0, "a kill waits for no grace of 30 s"
 
 
 def test_the_process_that_reads_by_a_pattern_keeps_no_attempt_alive(launch: Launch, operator: OperatorDouble) -> None:

@@ -105,7 +105,7 @@ def test_kill_leaves_nothing_and_waits_for_no_grace(launch: Launch, operator: Op
     assert end.stop_cause == wire.STOP_COMMAND
     assert [rank.exit_signal for rank in end.ranks] == [signal.SIGKILL, signal.SIGKILL]
     assert not any(alive(rank.pid or 0) for rank in report.ranks)
-    assert took < 3  # ranks have ten times as long after TERM; on a quiet machine it takes a tenth
+    assert took < 10  # after TERM ranks have three times as long; on a quiet machine it takes a thirtieth
 
 
 def test_a_command_that_cannot_be_started_is_told_with_how_long_ago_that_was(

@@ -161,7 +161,7 @@ def test_a_port_that_is_taken_is_told_in_a_sentence(serve: Callable[..., Served]
     first = serve(HEDGEROW_SECRET_KEYS_ALICE=KEY)
     port = first.address().rsplit(":", 1)[1]
     second = serve("--gateway-port", port, "--state-dir", str(first.state.with_name("other")))
-    said, _ = second.process.communicate(timeout=30)
+    said, _ = second.process.communicate(timeout=60)
     assert second.process.returncode != 0
     assert f"port {port} cannot be had" in said
     assert "Traceback" not in said
@@ -170,7 +170,7 @@ def test_a_port_that_is_taken_is_told_in_a_sentence(serve: Callable[..., Served]
 
 def test_in_the_background_it_goes_on_until_hedgerow_stop(serve: Callable[..., Served]) -> None:
     run = serve("--detach", HEDGEROW_SECRET_KEYS_ALICE=KEY)
-    said, _ = run.process.communicate(timeout=30)
+    said, _ = run.process.communicate(timeout=60)
     assert "default/tts: looked after in the background by process" in said
     address = (run.state / "gateway-address").read_text().strip()
     with urllib.request.urlopen(f"{address}/healthz", timeout=10) as answer:

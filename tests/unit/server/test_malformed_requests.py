@@ -29,7 +29,7 @@ async def port(server: Server) -> AsyncIterator[int]:
 async def answer(port: int, request: bytes) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(request)
-    found = await asyncio.wait_for(reader.read(), 5)
+    found = await asyncio.wait_for(reader.read(), 30)
     writer.close()
     return found
 
