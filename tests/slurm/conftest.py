@@ -1,10 +1,12 @@
 """One real Slurm cluster for all tests of a process; several processes run side by side, each with its own."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
+from hedgerow_operator.adapters.slurm.driver import Driver
+from tests.slurm.driver_kinds import KINDS
 from tests.slurm.testbed.errors import TestbedError
 from tests.slurm.testbed.testbed import Testbed
 
@@ -14,6 +16,7 @@ LONGEST_FIRST = (
     "test_jobs.py",
     "test_sbatch_ends.py",
     "test_driver_contract.py",
+    "test_driver_contract_ids.py",
     "test_srun_shim.py",
     "test_controller_away.py",
     "test_sbatch_scripts.py",
@@ -49,3 +52,17 @@ def fresh_slurm(slurm: Testbed) -> Iterator[Testbed]:
     """The same cluster; what the test does to it is undone afterwards: jobs, nodes, daemons."""
     yield slurm
     slurm.heal()
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    """The name of a kind of driver."""
+    return str(request.param)
+
+
+@pytest.fixture
+async def driver(kind: str, fresh_slurm: Testbed, tmp_path: Path) -> AsyncIterator[Driver]:
+    """A driver of this kind."""
+    made = KINDS[kind](fresh_slurm, tmp_path)
+    yield made
+    await made.close()
