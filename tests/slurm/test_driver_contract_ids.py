@@ -38,7 +38,7 @@ async def test_a_requeued_job_keeps_its_id_and_never_runs_on_the_excluded_node_a
         with pytest.raises(Unsupported, match="resubmit: NewJob"):
             await driver.requeue(number, ["n2"])
         return
-    await driver.requeue(number, ["n2"])
+    await driver.requeue(number, ["n2", "n4"])
     again = await seen(driver, number, lambda job: runs(job) and job.restarts == 1)
     assert (first.nodes, again.nodes, again.comment) == (("n1", "n2"), ("n1", "n3"), first.comment)
 

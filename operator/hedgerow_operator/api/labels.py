@@ -39,6 +39,8 @@ ANNOTATION_BUDGET_LEASES = f"{GROUP}/budget-leases"
 # Of a job on a SlurmCluster: digests of its launchers' tokens, newest first; the batch job that we have cancelled.
 ANNOTATION_REPORT_TOKENS = f"{GROUP}/report-token-digests"
 ANNOTATION_CANCELLED_SLURM_JOB = f"{GROUP}/cancelled-slurm-job"
+# Which attempt each run of its batch job is, where that is requeued: the first one's number, a colon, one for each run.
+ANNOTATION_SLURM_RUNS = f"{GROUP}/slurm-runs"
 # It is not deleted before its Slurm job has ended.
 FINALIZER_SLURM = f"{GROUP}/slurm"
 # Of a GPUNode that is no node of Kubernetes: namespace/name of the SlurmCluster whose node it is.

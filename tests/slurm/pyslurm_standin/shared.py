@@ -97,9 +97,10 @@ class Job:
         run("scontrol", "release", str(self.id))
 
     def modify(self, changes: JobSubmitDescription) -> None:
-        """Nothing but the excluded nodes is known here."""
-        nodes = changes.__dict__["excluded_nodes"]
-        run("scontrol", "update", f"jobid={self.id}", f"ExcNodeList={','.join(nodes)}")
+        """Nothing but the excluded nodes and the comment is known here; what is empty stays as it is."""
+        given = changes.__dict__
+        told = {"ExcNodeList": ",".join(given.get("excluded_nodes", ())), "Comment": given.get("comment", "")}
+        run("scontrol", "update", f"jobid={self.id}", *(f"{name}={value}" for name, value in told.items() if value))
 
     def __getattr__(self, name: str) -> Any:
         if name not in _SHOWN:

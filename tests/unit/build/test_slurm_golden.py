@@ -34,6 +34,9 @@ CASES: dict[str, Callable[[], Submission]] = {
         ("n3", "n1"),
         structs.replace(PLACES, runs="/shared/hedgerow/runs", output="/shared/hedgerow/slurm.log"),
     ),
+    "requeued-far-from-the-file-system": lambda: submission(
+        slurm_job(resubmit="Requeue"), 1, (), structs.replace(PLACES, runs_in_comment=True)
+    ),
     "far-from-the-file-system": lambda: submission(
         slurm_job(options={"chdir": "/shared/my run"}),
         2,

@@ -207,3 +207,15 @@ def test_each_run_of_a_requeued_job_begins_with_the_attempt_that_is_written_for_
     assert "HEDGEROW_PLACEMENT=1" in run(made.script, nodes, tmp_path).stdout.splitlines()
     again = run(made.script, {**nodes, "SLURM_RESTART_COUNT": "1"}, tmp_path)
     assert "HEDGEROW_PLACEMENT=4" in again.stdout.splitlines()
+
+
+def test_each_run_of_a_requeued_job_begins_with_the_attempt_that_its_comment_tells(
+    nodes: dict[str, str], tmp_path: Path
+) -> None:
+    scontrol = Path(nodes["PATH"].split(":")[0]) / "scontrol"
+    scontrol.write_text("#!/bin/sh\necho JobId=$3 JobName=llama\necho '   Comment=hedgerow:5a-1b:1:11=4'\n")
+    scontrol.chmod(0o755)
+    made = submission(slurm_job(resubmit="Requeue"), 1, (), structs.replace(places(tmp_path), runs_in_comment=True))
+    assert "HEDGEROW_PLACEMENT=1" in run(made.script, nodes, tmp_path).stdout.splitlines()
+    again = run(made.script, {**nodes, "SLURM_RESTART_COUNT": "11", "SLURM_JOB_ID": "7"}, tmp_path)
+    assert "HEDGEROW_PLACEMENT=4" in again.stdout.splitlines()

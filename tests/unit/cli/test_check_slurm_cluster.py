@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, cast
 
+import msgspec
 import pytest
 
 from hedgerow_operator.adapters.kube.inquiry import Inquiry
@@ -50,6 +52,16 @@ async def test_one_that_is_not_there_is_an_error_unless_it_comes_along(cluster: 
     beside = {"kind": "SlurmCluster", "metadata": {"name": "hpc"}}
     (sentence,) = all_told(await slurm.findings(site(cluster, beside=(beside,))))
     assert sentence.startswith("fine: ")
+
+
+async def test_one_that_is_reached_by_slurmrestd_requeues_nothing(cluster: Cluster) -> None:
+    put(cluster, driver="REST")
+    asking = site(cluster)
+    assert asking.job.spec.slurm is not None
+    slurm_spec = msgspec.structs.replace(asking.job.spec.slurm, resubmit="Requeue")
+    job = msgspec.structs.replace(asking.job, spec=msgspec.structs.replace(asking.job.spec, slurm=slurm_spec))
+    (sentence,) = all_told(await slurm.findings(dataclasses.replace(asking, job=job)))
+    assert sentence.startswith("error: resubmit: Requeue: slurmrestd has no requeue; write resubmit: NewJob")
 
 
 UNFIT = {

@@ -7,10 +7,11 @@ import msgspec
 
 from hedgerow_operator.adapters.slurm.cluster_view import ClusterView
 from hedgerow_operator.adapters.slurm.runtime import SlurmRuntime
+from hedgerow_operator.api.slurm_spec import REQUEUE
 from hedgerow_operator.api.status import TrainingJobStatus
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.seen import PlacementSeen
-from hedgerow_operator.core.slurm.comments import comment_of
+from hedgerow_operator.core.slurm.comments import comment_of, comment_of_run
 from hedgerow_operator.core.slurm.runs import with_run
 from hedgerow_operator.core.slurm.seen import SlurmJob, SlurmNode, Submission
 from hedgerow_operator.core.step import PLACING
@@ -60,11 +61,19 @@ class PretendedSlurm:
         return self.accounted.get(job_id)
 
     async def cancel(self, job_id: str) -> None:
-        self.change(job_id, state="CANCELLED", flags=frozenset({"COMPLETING"}))
+        self.change_job(job_id, state="CANCELLED", flags=frozenset({"COMPLETING"}))
         self.call(f"cancel {job_id}")
 
     async def requeue(self, job_id: str, excluded: Sequence[str]) -> None:
         self.call(f"requeue {job_id} {','.join(excluded)}")
+
+    async def change(self, job_id: str, excluded: Sequence[str] | None, comment: str) -> None:
+        if excluded is not None:
+            self.change_job(job_id, excluded=tuple(excluded))
+            self.call(f"avoid {job_id} {','.join(excluded)}")
+        if comment:
+            self.change_job(job_id, comment=comment)
+            self.call(f"comment {job_id} {comment}")
 
     async def nodes(self) -> Sequence[SlurmNode]:
         self.call("nodes")
@@ -88,11 +97,11 @@ class PretendedSlurm:
     def wall(self) -> float:
         return START + self.now
 
-    def change(self, job_id: str, **fields: Any) -> None:
+    def change_job(self, job_id: str, **fields: Any) -> None:
         self.listed = [msgspec.structs.replace(job, **fields) if job.id == job_id else job for job in self.listed]
 
     def starts(self, job_id: str, *nodes: str) -> None:
-        self.change(job_id, state="RUNNING", nodes=nodes, started_at=self.wall())
+        self.change_job(job_id, state="RUNNING", nodes=nodes, started_at=self.wall())
 
     def forgets(self, job_id: str) -> None:
         self.listed = [job for job in self.listed if job.id != job_id]
@@ -107,7 +116,9 @@ class PretendedSlurm:
 
 
 class Papers:
-    """adapters.slurm.runtime.Submissions."""
+    """adapters.slurm.submissions.Submissions. by_comment: whether runs are told by comments."""
+
+    by_comment = False
 
     def __init__(self) -> None:
         self.cancelled: set[str] = set()
@@ -116,11 +127,16 @@ class Papers:
     def runs(self, job: TrainingJob, first: int) -> tuple[int, ...]:
         return self.written.get(first, ())
 
-    def add_run(self, job: TrainingJob, first: int, number: int, attempt: int) -> None:
-        self.written[first] = with_run(self.runs(job, first) or (first,), number, attempt)
+    async def add_run(self, job: TrainingJob, first: int, number: int, attempt: int) -> None:
+        self.written[first] = with_run(self.runs(job, first), number, attempt)
+
+    def comment(self, job: TrainingJob, first: int, number: int, attempt: int) -> str:
+        return comment_of_run(job.metadata.uid, first, number, attempt) if self.by_comment else ""
 
     async def prepare(self, job: TrainingJob, attempt: int, excluded: tuple[str, ...]) -> Submission:
         options = {"exclude": ",".join(excluded)} if excluded else {}
+        if job.spec.slurm is not None and job.spec.slurm.resubmit == REQUEUE:
+            self.written[attempt] = (attempt,)
         comment = comment_of(job.metadata.uid, attempt)
         return Submission(name="demo", comment=comment, script="#!/bin/sh", options=options)
 

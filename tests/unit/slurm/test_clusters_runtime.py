@@ -104,7 +104,7 @@ async def test_a_job_that_is_deleted_leaves_once_its_slurm_job_has_ended() -> No
     farewell = SlurmFarewell(site.store, site.runtime)
     assert not await farewell.leave(job)
     assert "cancel 1" in site.slurm.calls
-    site.slurm.change("1", state="CANCELLED", flags=frozenset())
+    site.slurm.change_job("1", state="CANCELLED", flags=frozenset())
     site.slurm.now += 6.0
     assert not await farewell.leave(site.store.job)  # its end is shown once
     assert await farewell.leave(job)

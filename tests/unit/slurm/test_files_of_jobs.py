@@ -87,10 +87,38 @@ async def test_its_script_brings_the_token_that_is_believed() -> None:
     assert "/token.part" in submission.script
 
 
-async def test_a_requeue_is_refused_by_an_operator_with_what_to_write() -> None:
+async def test_a_requeue_is_refused_by_slurmrestd_with_what_to_write() -> None:
     files = ClusterFiles(SPEC, Store(slurm_job(), Calls()), ReportTokens())
-    with pytest.raises(Refused, match="write NewJob"):
+    with pytest.raises(Refused, match="slurmrestd has no requeue; write resubmit: NewJob"):
         await files.prepare(slurm_job(resubmit="Requeue"), 1, ())
+
+
+async def test_by_an_operator_the_runs_of_a_batch_job_are_in_the_job_and_told_by_its_comment() -> None:
+    store = Store(slurm_job(resubmit="Requeue"), Calls())
+    files = ClusterFiles(msgspec.structs.replace(SPEC, driver="CLI"), store, ReportTokens())
+    assert store.job is not None
+    submission = await files.prepare(store.job, 1, ())
+    assert (files.runs(store.job, 1), "scontrol show job" in submission.script) == ((1,), True)
+    await files.add_run(store.job, 1, 1, 3)
+    assert (files.runs(store.job, 1), files.runs(store.job, 2)) == ((1, 3), ())
+    assert files.comment(store.job, 1, 1, 3) == f"{submission.comment}:1=3"
+
+
+async def test_a_batch_job_that_has_one_run_has_none_to_tell() -> None:
+    store = Store(slurm_job(), Calls())
+    files = ClusterFiles(SPEC, store, ReportTokens())
+    assert store.job is not None
+    submission = await files.prepare(store.job, 1, ())
+    assert (files.runs(store.job, 1), "scontrol" in submission.script) == ((), False)
+
+
+async def test_by_hedgerow_local_a_new_batch_job_begins_its_runs_anew(tmp_path: Path) -> None:
+    files, job = LocalFiles(StatePaths(tmp_path)), slurm_job(resubmit="Requeue")
+    await files.prepare(job, 1, ())
+    await files.add_run(job, 1, 1, 3)
+    assert files.runs(job, 1) == (1, 3)
+    await files.prepare(job, 1, ())
+    assert files.runs(job, 1) == (1,)
 
 
 async def test_what_an_operator_has_cancelled_is_noted_once_in_the_job() -> None:

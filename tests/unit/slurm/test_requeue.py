@@ -30,7 +30,6 @@ async def placed(action: Any = "NewPlacement") -> Site:
     """Its batch job runs on n1 and n3, and is to go."""
     site = site_that_requeues(action=action)
     await site.create()
-    site.papers.add_run(site.job, 1, 0, 1)
     site.slurm.starts("1", "n1", "n3")
     site.stage(RUNNING)
     await site.look()
@@ -55,9 +54,9 @@ async def test_one_after_which_none_follows_is_cancelled(action: str) -> None:
 async def test_its_run_is_gone_once_it_waits_for_the_next_which_is_the_next_placement() -> None:
     site = await placed()
     await site.runtime.remove(site.job, 1, ())
-    site.slurm.change("1", state="PENDING", flags=frozenset({"COMPLETING"}), nodes=(), restarts=1)
+    site.slurm.change_job("1", state="PENDING", flags=frozenset({"COMPLETING"}), nodes=(), restarts=1)
     assert (await site.only()).ended == ""
-    site.slurm.change("1", flags=frozenset(), reason="BeginTime")
+    site.slurm.change_job("1", flags=frozenset(), reason="BeginTime")
     assert (await site.only()).ended == WORKER_FAILED
     assert await site.look() == ()
     site.stage(PLACING, attempt=3, placement=3)
@@ -78,20 +77,20 @@ async def test_nothing_is_placed_beside_a_run_that_has_not_ended() -> None:
 async def test_one_that_slurm_itself_puts_back_is_to_be_placed_anew() -> None:
     site = await placed()
     site.stage(RUNNING)
-    site.slurm.change("1", state="PENDING", nodes=(), restarts=1)
+    site.slurm.change_job("1", state="PENDING", nodes=(), restarts=1)
     assert (await site.only()).cause == reasons.REQUEUED
 
 
 async def test_one_that_has_ended_is_run_again_under_its_number() -> None:
     site = await placed()
-    site.slurm.change("1", state="NODE_FAIL")
+    site.slurm.change_job("1", state="NODE_FAIL")
     await site.create(3, "n3")
     assert ("requeue 1 n3" in site.slurm.calls, site.papers.written) == (True, {1: (1, 3)})
 
 
 async def test_one_that_was_cancelled_is_followed_by_another() -> None:
     site = await placed()
-    site.slurm.change("1", state="CANCELLED")
+    site.slurm.change_job("1", state="CANCELLED")
     await site.create(3)
     assert [submission.comment.rsplit(":", 1)[1] for submission in site.slurm.submissions] == ["1", "3"]
 

@@ -124,7 +124,7 @@ async def test_what_slurm_keeps_of_a_submission_that_it_refused_is_no_placement(
 async def test_an_attempt_that_never_began_is_placed_again_under_its_number() -> None:
     site = await placed(REMOVING)
     await site.runtime.remove(site.job, 1, ())
-    site.slurm.change("1", state="CANCELLED", flags=frozenset())
+    site.slurm.change_job("1", state="CANCELLED", flags=frozenset())
     await site.look()
     assert await site.look() == ()
     site.stage(PLACING)
@@ -132,7 +132,7 @@ async def test_an_attempt_that_never_began_is_placed_again_under_its_number() ->
     placement = await site.only()
     assert placement.slurm is not None
     assert (placement.slurm.job_id, placement.removing) == ("2", False)
-    site.slurm.change("2", state="CANCELLED")
+    site.slurm.change_job("2", state="CANCELLED")
     assert (await site.only()).cause == reasons.CANCELLED_OUTSIDE
 
 
@@ -150,7 +150,7 @@ async def test_of_two_that_have_ended_under_one_number_the_last_one_counts() -> 
 async def test_a_job_that_waits_has_workers_without_nodes_and_says_why() -> None:
     site = Site()
     await site.create()
-    site.slurm.change("1", reason="Resources")
+    site.slurm.change_job("1", reason="Resources")
     placement = await site.only()
     assert [(worker.index, worker.phase, worker.node) for worker in placement.workers] == [
         (0, WORKER_PENDING, ""),
@@ -163,7 +163,7 @@ async def test_a_job_that_waits_has_workers_without_nodes_and_says_why() -> None
 async def test_a_job_that_is_held_says_so() -> None:
     site = Site()
     await site.create()
-    site.slurm.change("1", reason="JobHeldUser")
+    site.slurm.change_job("1", reason="JobHeldUser")
     placement = await site.only()
     assert placement.held
     assert "scontrol release 1" in placement.waiting
@@ -172,7 +172,7 @@ async def test_a_job_that_is_held_says_so() -> None:
 async def test_a_job_that_can_never_run_as_it_was_asked_for_is_told_from_one_that_waits_for_its_turn() -> None:
     site = Site()
     await site.create()
-    site.slurm.change("1", reason="PartitionTimeLimit")
+    site.slurm.change_job("1", reason="PartitionTimeLimit")
     placement = await site.only()
     assert placement.hopeless
     assert "cannot run as it was asked for" in placement.waiting
@@ -197,11 +197,11 @@ async def test_a_node_that_does_not_answer_is_silent_while_the_job_goes_on() -> 
 
 async def test_a_job_that_somebody_suspends_says_so_and_is_no_failure() -> None:
     site = await placed()
-    site.slurm.change("1", state="SUSPENDED")
+    site.slurm.change_job("1", state="SUSPENDED")
     placement = await site.only()
     assert "suspended" in placement.paused
     assert (placement.ended, placement.cause) == ("", "")
-    site.slurm.change("1", state="RUNNING")
+    site.slurm.change_job("1", state="RUNNING")
     placement = await site.only()
     assert (placement.paused, placement.was_paused) == ("", True)
 
@@ -221,7 +221,7 @@ ENDS: dict[str, tuple[str, str, str]] = {
 async def test_a_job_that_ends(case: str) -> None:
     state, ended, cause = ENDS[case]
     site = await placed()
-    site.slurm.change("1", state=state, exit_status=0 if state == "COMPLETED" else 256)
+    site.slurm.change_job("1", state=state, exit_status=0 if state == "COMPLETED" else 256)
     placement = await site.only()
     assert (placement.ended, placement.cause) == (ended, cause)
     assert {worker.phase for worker in placement.workers} == {ended}
@@ -230,13 +230,13 @@ async def test_a_job_that_ends(case: str) -> None:
 async def test_what_we_have_cancelled_ourselves_was_cancelled_by_nobody_else() -> None:
     site = await placed()
     site.papers.cancelled.add("1")
-    site.slurm.change("1", state="CANCELLED")
+    site.slurm.change_job("1", state="CANCELLED")
     assert (await site.only()).cause == reasons.WORKER_LOST
 
 
 async def test_a_job_that_slurm_puts_back_while_its_ranks_train_is_to_be_replaced() -> None:
     site = await placed()
-    site.slurm.change("1", state="PENDING", nodes=(), reason="launch failed requeued held")
+    site.slurm.change_job("1", state="PENDING", nodes=(), reason="launch failed requeued held")
     placement = await site.only()
     assert (placement.cause, placement.waiting) == (reasons.REQUEUED, "")
     assert {worker.phase for worker in placement.workers} == {WORKER_UNKNOWN}
@@ -251,21 +251,21 @@ async def test_a_job_that_is_asked_to_go_is_there_until_it_has_ended() -> None:
     placement = await site.only(1.0)
     assert placement.removing
     assert all(worker.terminating for worker in placement.workers)
-    site.slurm.change("1", state="CANCELLED", flags=frozenset())
+    site.slurm.change_job("1", state="CANCELLED", flags=frozenset())
     assert {worker.phase for worker in (await site.only(2.0)).workers} == {WORKER_FAILED}
     assert await site.look(2.0) == ()
 
 
 async def test_a_job_of_another_with_the_same_number_is_not_cancelled() -> None:
     site = await placed(REMOVING)
-    site.slurm.change("1", comment="somebody else's")
+    site.slurm.change_job("1", comment="somebody else's")
     await site.runtime.remove(site.job, 1, ())
     assert not any("cancel" in call for call in site.slurm.calls)
 
 
 async def test_one_that_a_person_has_just_cancelled_is_not_called_ours() -> None:
     site = await placed(REMOVING)
-    site.slurm.change("1", state="CANCELLED", flags=frozenset({"COMPLETING"}))
+    site.slurm.change_job("1", state="CANCELLED", flags=frozenset({"COMPLETING"}))
     await site.runtime.remove(site.job, 1, ())
     assert site.papers.cancelled == set()
 
@@ -273,7 +273,7 @@ async def test_one_that_a_person_has_just_cancelled_is_not_called_ours() -> None
 async def test_a_controller_that_forgot_that_it_was_asked_is_asked_again() -> None:
     site = await placed(REMOVING)
     await site.runtime.remove(site.job, 1, ())
-    site.slurm.change("1", state="RUNNING", flags=frozenset())
+    site.slurm.change_job("1", state="RUNNING", flags=frozenset())
     await site.look(11.0)
     assert [call for call in site.slurm.calls if "cancel" in call] == ["cancel 1", "cancel 1"]
 
@@ -281,7 +281,7 @@ async def test_a_controller_that_forgot_that_it_was_asked_is_asked_again() -> No
 async def test_a_job_that_has_ended_is_not_gone_while_one_of_its_nodes_is_silent() -> None:
     site = await placed(REMOVING)
     site.slurm.silent = {"n3"}
-    site.slurm.change("1", state="NODE_FAIL")
+    site.slurm.change_job("1", state="NODE_FAIL")
     await site.runtime.remove(site.job, 1, ())
     for _ in range(20):
         placement = await site.only(15.0)
@@ -294,7 +294,7 @@ async def test_a_job_that_has_ended_is_not_gone_while_one_of_its_nodes_is_silent
 async def test_it_is_gone_once_that_node_has_answered_for_a_while() -> None:
     site = await placed(REMOVING)
     site.slurm.silent = {"n3"}
-    site.slurm.change("1", state="NODE_FAIL")
+    site.slurm.change_job("1", state="NODE_FAIL")
     await site.runtime.remove(site.job, 1, ())
     await site.look()
     site.slurm.silent = set()
@@ -307,7 +307,7 @@ async def test_it_is_gone_once_that_node_has_answered_for_a_while() -> None:
 async def test_it_is_gone_once_nobody_waits_for_that_node_any_more() -> None:
     site = await placed(REMOVING)
     site.slurm.silent = {"n3"}
-    site.slurm.change("1", state="NODE_FAIL")
+    site.slurm.change_job("1", state="NODE_FAIL")
     await site.look(11.0)
     await site.runtime.remove(site.job, 1, ())
     (worker,) = [worker for worker in (await site.only(11.0)).workers if worker.node_silent]
@@ -318,7 +318,7 @@ async def test_it_is_gone_once_nobody_waits_for_that_node_any_more() -> None:
 
 async def test_an_ended_job_stays_to_be_seen_until_it_is_asked_to_go() -> None:
     site = await placed()
-    site.slurm.change("1", state="FAILED", exit_status=256)
+    site.slurm.change_job("1", state="FAILED", exit_status=256)
     for _ in range(3):
         assert (await site.only()).ended == WORKER_FAILED
 
@@ -370,7 +370,7 @@ async def test_one_that_was_asked_to_go_and_that_slurm_has_forgotten_is_gone_soo
 
 async def test_a_finished_job_is_forgotten_with_its_slurm_job() -> None:
     site = await placed()
-    site.slurm.change("1", state="COMPLETED", exit_status=0)
+    site.slurm.change_job("1", state="COMPLETED", exit_status=0)
     site.stage(ENDED)
     assert (await site.only()).ended == WORKER_SUCCEEDED
     site.slurm.forgets("1")

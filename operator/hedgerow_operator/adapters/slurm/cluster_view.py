@@ -106,6 +106,12 @@ class ClusterView:
                 self._nodes = await self._list_nodes(self._nodes)
             return self._nodes
 
+    async def known_nodes(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Those of the names that are nodes here: Slurm refuses others, of other clusters or taken out of this one."""
+        wanted = tuple(names)
+        nodes = (await self.nodes()).nodes if wanted else {}
+        return tuple(name for name in wanted if name in nodes)
+
     async def run(self) -> None:
         """Look from time to time, as long as there are jobs to follow; until cancelled."""
         while True:

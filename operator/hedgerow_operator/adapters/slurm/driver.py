@@ -32,7 +32,12 @@ class Driver(Protocol):
         """Ask for its end (TERM, after KillWait KILL); ended or unknown is fine."""
 
     async def requeue(self, job_id: str, excluded: Sequence[str]) -> None:
-        """Put it back under its id, never again onto these nodes. Raises Unsupported, ports.Refused."""
+        """Put it back under its id, from now on avoiding just these nodes. Raises Unsupported, ports.Refused."""
+
+    async def change(self, job_id: str, excluded: Sequence[str] | None, comment: str) -> None:
+        """Of a job that waits: the nodes that it avoids (None: as before); of any: its comment ("": likewise). Raises
+        Unsupported, ports.Refused.
+        """
 
     async def nodes(self) -> Sequence[SlurmNode]:
         """Every node, in one call."""

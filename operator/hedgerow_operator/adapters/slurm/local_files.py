@@ -1,5 +1,6 @@
 """What jobs on Slurm need of the state directory of `hedgerow local`, which lies on a file system of all nodes."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from hedgerow_operator.adapters.local.archive import ensure_archive
@@ -23,7 +24,7 @@ _CANCELLED = "cancelled"
 
 
 class LocalFiles:
-    """adapters.slurm.runtime.Submissions over a state directory."""
+    """adapters.slurm.submissions.Submissions over a state directory."""
 
     def __init__(self, paths: StatePaths) -> None:
         self._paths = paths
@@ -64,8 +65,7 @@ class LocalFiles:
         runs = ""
         if job.spec.slurm is not None and job.spec.slurm.resubmit == REQUEUE:
             runs = str(self._runs(job, attempt))
-            if not self.runs(job, attempt):
-                self.add_run(job, attempt, 0, attempt)
+            self._write_runs(job, attempt, (attempt,))
         return Places(
             directory=str(directory),
             archive=str(archive),
@@ -84,10 +84,17 @@ class LocalFiles:
         except (OSError, ValueError) as error:
             raise Unreachable(f"{path} cannot be read ({error})") from None
 
-    def add_run(self, job: TrainingJob, first: int, number: int, attempt: int) -> None:
+    async def add_run(self, job: TrainingJob, first: int, number: int, attempt: int) -> None:
         """See Submissions."""
+        self._write_runs(job, first, with_run(self.runs(job, first), number, attempt))
+
+    def comment(self, job: TrainingJob, first: int, number: int, attempt: int) -> str:
+        """See Submissions: it reads the file."""
+        return ""
+
+    def _write_runs(self, job: TrainingJob, first: int, runs: Sequence[int]) -> None:
         path = self._runs(job, first)
-        lines = "".join(f"{entry}\n" for entry in with_run(self.runs(job, first), number, attempt))
+        lines = "".join(f"{entry}\n" for entry in runs)
         try:
             write_whole(path, lines.encode())
         except OSError as error:

@@ -14,7 +14,8 @@ class Known:
     missing_since: the controller does not show it. asked_at: when we asked last that it ends. over_told: its end was
     shown to the decisions. silent: its nodes that did not answer at some time. waits_since: it waits although its
     launchers were told to train. alive: it was seen to run. awaited: it is about to change. gone: nothing is left.
-    put_back: its run is over, and the batch job waits for the next (latest: as it is shown meanwhile).
+    again: the batch job may be requeued. put_back: its run is over, and the batch job waits for the next (latest: as it
+    is shown meanwhile).
     was_paused: somebody had suspended it.
     """
 
@@ -29,13 +30,13 @@ class Known:
         self.alive = False
         self.awaited = False
         self.latest = job
-        self.put_back = False
+        self.again = self.put_back = False
         self.was_paused = False
         self.gone = False
 
     def see(self, entry: Entry) -> None:
         """The controller shows it so. Of a run that is over what was seen last stays: its nodes are shown no more."""
-        self.latest, self.put_back = entry.job, entry.put_back
+        self.latest, self.again, self.put_back = entry.job, entry.again, entry.put_back
         if not entry.put_back:
             self.job = entry.job
         self.missing_since, self.gone = None, self.gone and entry.put_back

@@ -3,22 +3,21 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
-from typing import Protocol
 
 from hedgerow_operator.adapters.slurm.cluster_view import BUSY_SECONDS, NODES_SECONDS, ClusterView, Listing, NodeListing
 from hedgerow_operator.adapters.slurm.memory import Known, stored
 from hedgerow_operator.adapters.slurm.observe import Run, is_gone, placement_seen
+from hedgerow_operator.adapters.slurm.requeue import Requeues, goes_on
+from hedgerow_operator.adapters.slurm.submissions import Submissions
 from hedgerow_operator.api import reasons
-from hedgerow_operator.api.slurm_spec import REQUEUE
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.build.slurm.submission import lead_seconds
-from hedgerow_operator.core.ladder import NEW_PLACEMENT
 from hedgerow_operator.core.seen import PlacementSeen
 from hedgerow_operator.core.slurm.node_facts import SILENT, NodeFacts
 from hedgerow_operator.core.slurm.refusals import Refusal, kind_of
 from hedgerow_operator.core.slurm.room import too_few
 from hedgerow_operator.core.slurm.runs import Entry, entry_of
-from hedgerow_operator.core.slurm.seen import SlurmJob, Submission
+from hedgerow_operator.core.slurm.seen import SlurmJob
 from hedgerow_operator.core.slurm.state_table import Kind
 from hedgerow_operator.core.slurm.states import Meaning, is_same, means, vanished
 from hedgerow_operator.core.step import ENDED, GATHERING, REMOVING, RUNNING, STARTING, STOPPING
@@ -40,25 +39,6 @@ _PLACED = (GATHERING, STARTING, RUNNING, STOPPING, REMOVING)
 _NOT_PLACED = (Kind.WAITING, Kind.HELD)
 
 
-class Submissions(Protocol):
-    """What a job needs on the shared file system, and what is submitted for it."""
-
-    async def prepare(self, job: TrainingJob, attempt: int, excluded: tuple[str, ...]) -> Submission:
-        """Everything lies where it has to. Raises Refused, Unreachable."""
-
-    async def note_cancelled(self, job: TrainingJob, attempt: int, number: str) -> None:
-        """We are about to cancel the batch job of this number. Raises Unreachable, Conflict."""
-
-    def was_cancelled(self, job: TrainingJob, attempt: int, number: str) -> bool:
-        """Whether we did."""
-
-    def runs(self, job: TrainingJob, first: int) -> tuple[int, ...]:
-        """The attempt that each run of the batch job that began as ``first`` begins with. Raises Unreachable."""
-
-    def add_run(self, job: TrainingJob, first: int, number: int, attempt: int) -> None:
-        """Its run ``number`` (from 0) is this attempt. Raises Unreachable."""
-
-
 class SlurmRuntime:
     """See reconcile.ports.Runtime. on_change: a job of this name may look different. clock: wall time."""
 
@@ -74,6 +54,7 @@ class SlurmRuntime:
     ) -> None:
         self._view = view
         self._submissions = submissions
+        self._requeues = Requeues(view, submissions, clock)
         self._clock = clock
         self._stopwatch = stopwatch
         self._on_change = on_change
@@ -98,15 +79,20 @@ class SlurmRuntime:
         if job.metadata.uid in self._killed:
             raise Unreachable("nothing is submitted: the job is being ended")
         listing = await self._view.fresh_jobs()
-        if self._not_removed(job, attempt, listing) or await self._run_again(job, attempt, excluded_nodes, listing):
+        again = [entry for entry in self._entries(job, listing) if entry.again]
+        removed = self._removed(key)
+        begun = await self._requeues.begin_run(job, attempt, excluded_nodes, again, removed)
+        if begun or self._listed_anew(job, attempt, listing, removed):
             self._uncertain.pop(key, None)
+            if begun and removed is not None:
+                del self._known[key]
             return
         if key in self._uncertain:
             # A controller that was frozen carries out what had been sent to it once it goes on.
             answers_since = self._uncertain[key] = self._uncertain[key] or self._stopwatch()
             if self._stopwatch() - answers_since < SETTLE_SECONDS:
                 raise Unreachable("whether Slurm has taken the job is not known yet; looking again")
-        excluded_nodes = await self._of_this_cluster(excluded_nodes)
+        excluded_nodes = await self._view.known_nodes(excluded_nodes)
         submission = await self._submissions.prepare(job, attempt, excluded_nodes)
         try:
             number = await self._view.driver.submit(submission)
@@ -142,33 +128,12 @@ class SlurmRuntime:
         if alive:
             self._view.changed()
 
-    async def _of_this_cluster(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """sbatch refuses names that it does not know: of nodes elsewhere, or that are taken out of the cluster."""
-        nodes = (await self._view.nodes()).nodes if names else {}
-        return tuple(name for name in names if name in nodes)
-
     async def _end(self, job: TrainingJob, entry: Entry) -> None:
-        if not _goes_on(job):
+        if entry.again and goes_on(job):
+            await self._requeues.end_run(job, entry)
+        else:
             await self._submissions.note_cancelled(job, entry.attempt, entry.job.id)
             await self._view.driver.cancel(entry.job.id)
-        elif not entry.put_back:
-            excluded = [node.name for node in job.status.excluded_nodes]
-            await self._view.driver.requeue(entry.job.id, excluded)
-
-    async def _run_again(self, job: TrainingJob, attempt: int, excluded: Sequence[str], listing: Listing) -> bool:
-        """Whether a batch job that is requeued is the placement from its next run on."""
-        for entry in self._entries(job, listing) if _requeues(job) else ():
-            over = _over(entry.job)
-            if over and entry.job.state == "CANCELLED":
-                continue
-            if not over and not entry.put_back:
-                raise Unreachable(f"the run of Slurm job {entry.job.id} before this one has not ended")
-            if over:
-                await self._view.driver.requeue(entry.job.id, excluded)
-                self._view.changed()
-            self._submissions.add_run(job, entry.first, entry.job.restarts + over, attempt)
-            return True
-        return False
 
     async def kill(self, job: TrainingJob) -> list[str]:
         """End every placement of the job at once, and start none any more; those that would not go."""
@@ -194,17 +159,18 @@ class SlurmRuntime:
 
     def _entries(self, job: TrainingJob, listing: Listing) -> list[Entry]:
         every = listing.jobs.get(job.metadata.uid, ())
-        found = [(attempt, listed) for attempt, listed in every if not _was_refused(listed)]
-        if not _requeues(job):
-            return [Entry(attempt=attempt, first=attempt, job=listed) for attempt, listed in found]
+        found = [(first, listed) for first, listed in every if not _was_refused(listed)]
         return [entry_of(first, listed, self._submissions.runs(job, first)) for first, listed in found]
 
-    def _not_removed(self, job: TrainingJob, attempt: int, listing: Listing) -> bool:
-        """Whether the placement is there. An attempt that never began keeps its number in the next placement: one that
-        was removed, and that Slurm still shows, is not it.
+    def _removed(self, key: tuple[str, int]) -> str | None:
+        """The number of the batch job that was this placement, and that has been removed. An attempt that never began
+        keeps its number in the next placement.
         """
-        known = self._known.get((job.metadata.uid, attempt))
-        removed = known.job.id if known is not None and known.over_told else None
+        known = self._known.get(key)
+        return known.job.id if known is not None and known.over_told else None
+
+    def _listed_anew(self, job: TrainingJob, attempt: int, listing: Listing, removed: str | None) -> bool:
+        """Whether the placement is there, and is not the one that was removed and that Slurm still shows."""
         listed = self._of(job, attempt, listing)
         return bool(listed) and _shown(listed).job.id != removed
 
@@ -223,7 +189,9 @@ class SlurmRuntime:
 
     async def _learn(self, job: TrainingJob, listing: Listing) -> None:
         uid = job.metadata.uid
-        for attempt in {entry.attempt for entry in self._entries(job, listing)}:
+        await self._requeues.look_after(job, self._entries(job, listing))
+        attempts = {entry.attempt for entry in self._entries(job, listing)}
+        for attempt in attempts:
             listed = self._of(job, attempt, listing)
             shown = _shown(listed)
             for late in listed:
@@ -235,8 +203,8 @@ class SlurmRuntime:
                 known = self._known[uid, attempt] = Known(shown.job)
             known.see(shown)
         for key in [key for key, known in self._known.items() if key[0] == uid and known.gone]:
-            # Of the current one it is remembered that it is gone: the status may still name it.
-            if key[1] != job.status.placement:
+            # It is remembered of the current one, which the status may still name, and of what is still listed.
+            if key[1] != job.status.placement and key[1] not in attempts:
                 del self._known[key]
         before = stored(job)
         if before is not None and job.status.attempt_stage in _PLACED:
@@ -251,6 +219,9 @@ class SlurmRuntime:
             return None
         known.alive |= meaning.kind is Kind.ALIVE
         known.was_paused |= meaning.paused
+        if known.asked_at is not None and known.again and meaning.kind in _NOT_PLACED and goes_on(job):
+            known.over_told = known.gone = True  # its run has not begun, and begins as whatever is placed next
+            return None
         await self._ask_again(job, attempt, known, meaning)
         run = Run(
             attempt=attempt,
@@ -299,7 +270,7 @@ class SlurmRuntime:
         if known.asked_at is None or meaning.kind in (Kind.ENDED, Kind.ENDING, Kind.UNKNOWN):
             return
         if self._stopwatch() - known.asked_at >= ASK_AGAIN_SECONDS:
-            await self._end(job, Entry(attempt=attempt, first=attempt, job=known.job))
+            await self._end(job, Entry(attempt=attempt, first=attempt, job=known.job, again=known.again))
             known.asked_at = self._stopwatch()
             self._view.changed()
 
@@ -337,16 +308,6 @@ class SlurmRuntime:
             return SILENT
         known.silent.discard(node)
         return fact
-
-
-def _requeues(job: TrainingJob) -> bool:
-    return job.spec.slurm is not None and job.spec.slurm.resubmit == REQUEUE
-
-
-def _goes_on(job: TrainingJob) -> bool:
-    """Whether the batch job is to run once more after this: it must not come to an end then."""
-    plan = job.status.stopping
-    return _requeues(job) and plan is not None and plan.action == NEW_PLACEMENT and not job.spec.suspend
 
 
 def _put_back_meaning(known: Known, now: float) -> Meaning:

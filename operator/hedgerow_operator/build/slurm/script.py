@@ -34,6 +34,14 @@ run=$(( ${SLURM_RESTART_COUNT:-0} + 1 ))
 until HEDGEROW_PLACEMENT=$(sed -n "${run}p" "$runs" 2>/dev/null) && [ -n "$HEDGEROW_PLACEMENT" ]; do sleep 1; done
 export HEDGEROW_PLACEMENT
 """
+_WHICH_RUN_BY_COMMENT = r"""
+run=${SLURM_RESTART_COUNT:-0}
+if [ "$run" != 0 ]; then
+  command -v scontrol > /dev/null || fail "there is no scontrol to tell the attempt of this run; write resubmit: NewJob"
+  told() { scontrol show job "$SLURM_JOB_ID" 2>/dev/null | sed -n "s/^ *Comment=hedgerow:.*:$run=//p"; }
+  until HEDGEROW_PLACEMENT=$(told) && [ -n "$HEDGEROW_PLACEMENT" ]; do sleep 2; done
+fi
+"""
 
 
 def batch_script(job: TrainingJob, placement: int, places: Places) -> str:
@@ -44,7 +52,7 @@ def batch_script(job: TrainingJob, placement: int, places: Places) -> str:
         _head(job, placement, places),
         _PREPARE,
         *(_carried(path, data) for path, data in sorted(places.carried.items())),
-        _WHICH_RUN if places.runs else "",
+        _WHICH_RUN if places.runs else _WHICH_RUN_BY_COMMENT if places.runs_in_comment else "",
         _written(slurm.script),
         _by_users_srun(slurm) if calls_srun(slurm.script) else _by_our_srun(job, slurm, places),
     ))  # fmt: skip

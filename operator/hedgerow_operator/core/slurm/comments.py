@@ -1,6 +1,9 @@
 """What tells our Slurm jobs from all others: their comment, since numbers are given again after a loss of state."""
 
+import re
+
 _FIRST_WORD = "hedgerow"
+_OURS = re.compile(rf"{_FIRST_WORD}:([^:]+):([0-9]+)(?::[0-9]+=[0-9]+)?")
 
 
 def comment_of(uid: str, attempt: int) -> str:
@@ -8,9 +11,12 @@ def comment_of(uid: str, attempt: int) -> str:
     return f"{_FIRST_WORD}:{uid}:{attempt}"
 
 
+def comment_of_run(uid: str, first: int, run: int, attempt: int) -> str:
+    """The comment of a batch job that is requeued: what it began as, and which attempt its run of this number is."""
+    return f"{comment_of(uid, first)}:{run}={attempt}"
+
+
 def read_comment(comment: str) -> tuple[str, int] | None:
-    """uid and attempt; None: not one of ours."""
-    words = comment.split(":")
-    if len(words) != 3 or words[0] != _FIRST_WORD or not words[1] or not words[2].isdecimal():
-        return None
-    return words[1], int(words[2])
+    """uid and first attempt; None: not one of ours."""
+    found = _OURS.fullmatch(comment)
+    return (found[1], int(found[2])) if found else None

@@ -20,6 +20,8 @@ _PASSES = (
     "Slurm backup controller in standby mode",
     "Access/permission denied: job submission is disabled",
 )
+# What becomes of resubmit: Requeue by slurmrestd.
+NO_REQUEUE = "slurmrestd has no requeue; write resubmit: NewJob, or use the driver CLI or PySlurm"
 
 
 class Refusal(Enum):

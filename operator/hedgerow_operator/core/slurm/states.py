@@ -6,6 +6,7 @@ import re
 from msgspec import Struct
 
 from hedgerow_operator.api import reasons
+from hedgerow_operator.core.slurm.comments import read_comment
 from hedgerow_operator.core.slurm.seen import SlurmJob
 from hedgerow_operator.core.slurm.state_table import GONE, STRANGE, TABLE, Kind, Row
 
@@ -84,9 +85,13 @@ def vanished(last: SlurmJob, missing_seconds: float, now: float) -> Meaning:
 def is_same(known: SlurmJob, seen: SlurmJob) -> bool:
     """Whether both are the same job: a controller that lost its state gives a number again.
 
-    A requeue changes the time of submission, never the comment.
+    A requeue changes the time of submission, and what the comment says of the run, never what it began as.
     """
-    return (known.id, known.comment, known.name) == (seen.id, seen.comment, seen.name)
+    return (known.id, known.name, _began_as(known)) == (seen.id, seen.name, _began_as(seen))
+
+
+def _began_as(job: SlurmJob) -> object:
+    return read_comment(job.comment) or job.comment
 
 
 def _was_told_of_limit(job: SlurmJob, lead: float) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hedgerow_operator.core.slurm.comments import comment_of, read_comment
+from hedgerow_operator.core.slurm.comments import comment_of, comment_of_run, read_comment
 from hedgerow_operator.core.slurm.node_facts import FINE, GONE, SILENT, NodeFacts, node_facts
 from hedgerow_operator.core.slurm.refusals import Refusal, kind_of
 from hedgerow_operator.core.slurm.room import too_few
@@ -13,7 +13,13 @@ def test_a_comment_tells_the_job_and_the_attempt() -> None:
     assert read_comment(comment_of("5a-1b", 12)) == ("5a-1b", 12)
 
 
-@pytest.mark.parametrize("comment", ["", "hedgerow", "hedgerow::1", "hedgerow:a:b", "hedgerow:a:1:2", "mine:a:1"])
+def test_a_comment_that_tells_of_a_later_run_tells_the_first_attempt_too() -> None:
+    assert read_comment(comment_of_run("5a-1b", 12, 2, 15)) == ("5a-1b", 12)
+
+
+@pytest.mark.parametrize(
+    "comment", ["", "hedgerow", "hedgerow::1", "hedgerow:a:b", "hedgerow:a:1:2", "hedgerow:a:1:2=b", "mine:a:1"]
+)
 def test_other_comments_are_nobodys(comment: str) -> None:
     assert read_comment(comment) is None
 

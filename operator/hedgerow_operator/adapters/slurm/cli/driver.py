@@ -12,7 +12,6 @@ from hedgerow_operator.adapters.slurm.cli.listing import Listing
 from hedgerow_operator.adapters.slurm.node_name import one_node
 from hedgerow_operator.core.slurm.hostlist import compress
 from hedgerow_operator.core.slurm.seen import SlurmJob, SlurmNode, Submission
-from hedgerow_operator.core.slurm.values import hosts
 from hedgerow_operator.reconcile.ports import Refused, Unreachable
 
 _OPTION = re.compile(r"[a-z][a-z0-9-]*")
@@ -67,10 +66,16 @@ class CliDriver:
         if not _JOB_ID.fullmatch(job_id):
             raise Refused(f"{job_id!r} is no job id")
         await self._asked(["scontrol", "requeue", job_id])
-        before = await self._asked(["squeue", "--noheader", "--states=all", f"--jobs={job_id}", "--format=%x"])
-        nodes = {*excluded, *hosts(before.strip())}
-        if nodes:
-            await self._asked(["scontrol", "update", f"jobid={job_id}", f"excnodelist={compress(nodes)}"])
+        await self.change(job_id, excluded, "")
+
+    async def change(self, job_id: str, excluded: Sequence[str] | None, comment: str) -> None:
+        """See Driver."""
+        if not _JOB_ID.fullmatch(job_id):
+            raise Refused(f"{job_id!r} is no job id")
+        words = [] if excluded is None else [f"excnodelist={compress(set(excluded))}"]
+        words += [f"comment={comment}"] if comment else []
+        if words:
+            await self._asked(["scontrol", "update", f"jobid={job_id}", *words])
 
     async def nodes(self) -> Sequence[SlurmNode]:
         """See Driver."""

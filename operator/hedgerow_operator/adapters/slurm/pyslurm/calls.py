@@ -64,10 +64,15 @@ class Calls:
         if job is None:
             raise ValueError(f"there is no job {job_id}")
         job.requeue()
-        known = self._find(job_id)
-        nodes = {*excluded, *values.hosts(known.excluded_nodes if known is not None else None)}
-        if nodes:
-            job.modify(self._module.JobSubmitDescription(excluded_nodes=sorted(nodes)))
+        self.change(job_id, excluded, "")
+
+    def change(self, job_id: str, excluded: list[str], comment: str) -> None:
+        """An attribute that is empty stays as it is."""
+        changes = {"excluded_nodes": sorted(excluded), "comment": comment}
+        given = {name: value for name, value in changes.items() if value}
+        job = self._named(job_id) if given else None
+        if job is not None:
+            job.modify(self._module.JobSubmitDescription(**given))
 
     def _named(self, job_id: str) -> Any:
         """The module's own job to give orders for, which Slurm is asked about only where its id is no plain one."""

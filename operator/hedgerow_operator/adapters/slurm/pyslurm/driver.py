@@ -42,6 +42,10 @@ class PySlurmDriver:
         """See Driver."""
         await self._process.call("requeue", job_id, list(excluded))
 
+    async def change(self, job_id: str, excluded: Sequence[str] | None, comment: str) -> None:
+        """See Driver. pyslurm cannot say that no node is avoided any more: what was avoided last stays so."""
+        await self._process.call("change", job_id, list(excluded or ()), comment)
+
     async def nodes(self) -> Sequence[SlurmNode]:
         """See Driver."""
         return _all(await self._process.call("nodes"), SlurmNode)

@@ -10,6 +10,7 @@ from hedgerow_operator.adapters.slurm.rest.connection import ALREADY_DONE, INVAL
 from hedgerow_operator.adapters.slurm.rest.dialect import Dialect, choose
 from hedgerow_operator.adapters.slurm.rest.fields import job_fields
 from hedgerow_operator.core.slurm import job_json, node_json
+from hedgerow_operator.core.slurm.refusals import NO_REQUEUE
 from hedgerow_operator.core.slurm.seen import SlurmJob, SlurmNode, Submission
 from hedgerow_operator.reconcile.ports import Refused, Unreachable
 
@@ -66,7 +67,11 @@ class RESTDriver:
 
     async def requeue(self, job_id: str, excluded: Sequence[str]) -> None:
         """See Driver."""
-        raise Unsupported("slurmrestd has no requeue; write resubmit: NewJob, or use the driver CLI or PySlurm")
+        raise Unsupported(NO_REQUEUE)
+
+    async def change(self, job_id: str, excluded: Sequence[str] | None, comment: str) -> None:
+        """See Driver: of jobs that are requeued."""
+        raise Unsupported(NO_REQUEUE)
 
     async def nodes(self) -> Sequence[SlurmNode]:
         """See Driver."""

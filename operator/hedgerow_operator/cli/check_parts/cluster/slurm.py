@@ -5,10 +5,12 @@ from __future__ import annotations
 from hedgerow_operator.adapters.kube import paths
 from hedgerow_operator.api.conditions import TRUE, find_condition
 from hedgerow_operator.api.labels import SLURM_CLUSTER_KIND
-from hedgerow_operator.api.slurm_cluster import READY, slurm_cluster
+from hedgerow_operator.api.slurm_cluster import READY, REST, slurm_cluster
+from hedgerow_operator.api.slurm_spec import REQUEUE
 from hedgerow_operator.cli.check_parts.cluster.site import Site
 from hedgerow_operator.cli.check_parts.finding import Finding, about
 from hedgerow_operator.core.slurm.clusters import identity
+from hedgerow_operator.core.slurm.refusals import NO_REQUEUE
 
 _error, _warning, _fine = about("slurm")
 
@@ -26,6 +28,8 @@ async def findings(site: Site) -> list[Finding]:
     if fields is None:
         return [_error(f"there is no {place}; create it, or correct slurm.clusterRef")]
     cluster = slurm_cluster(fields)
+    if slurm.resubmit == REQUEUE and cluster.spec.driver == REST:
+        return [_error(f"resubmit: Requeue: {NO_REQUEUE}")]
     ready = find_condition(cluster.status.conditions, READY)
     if ready is None:
         return [_warning(f"nobody has asked {place} yet: the operator needs slurm.enabled of its chart")]
