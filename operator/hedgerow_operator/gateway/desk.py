@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hedgerow_operator.adapters.providers.contract import Provider
+from hedgerow_operator.adapters.providers.limiter import Limiters
 from hedgerow_operator.adapters.providers.scrubbing import Scrubber
 from hedgerow_operator.adapters.providers.setup import Secrets
 from hedgerow_operator.api import reasons
@@ -87,6 +88,7 @@ class Desk:
         self._gateway, self._secrets, self._accounts = gateway, secrets, accounts
         self._validator_of, self._allowed_networks = validator_of, allowed_networks
         self._made: dict[tuple[str, str, str], _Made] = {}
+        self._limiters = Limiters()
         self._retired: list[Provider] = []
         self._served: dict[Place, _Using] = {}
         self.standings: dict[Place, Standing] = {}
@@ -196,7 +198,7 @@ class Desk:
 
     def _make(self, found: ServerlessProvider, name: str, texts: Mapping[str, str]) -> Provider:
         try:
-            return provider_of(found, name, texts, self._allowed_networks)
+            return provider_of(found, name, texts, self._allowed_networks, self._limiters)
         except ValueError as error:
             raise _Unfit(reasons.INVALID_SPEC, f"ServerlessProvider {found.metadata.name}: {error}") from None
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 
 from hedgerow_operator.adapters.providers.contract import Provider
+from hedgerow_operator.adapters.providers.limiter import Limiters
 from hedgerow_operator.adapters.providers.setup import Limits, Secrets, Setup
 from hedgerow_operator.api.provider_types import (
     CerebriumSection,
@@ -22,17 +23,26 @@ Make = Callable[[ServerlessProvider, Setup], Provider]
 
 
 def provider_of(
-    provider: ServerlessProvider, name: str, secrets: Mapping[str, str], allowed_networks: tuple[str, ...] = ()
+    provider: ServerlessProvider,
+    name: str,
+    secrets: Mapping[str, str],
+    allowed_networks: tuple[str, ...] = (),
+    limiters: Limiters | None = None,
 ) -> Provider:
     """The adapter, called ``name`` as its endpoint calls it. Made on the loop that uses it.
 
-    secrets: of its Secret. allowed_networks: see Setup. Raises ValueError in a sentence.
+    secrets: of its Secret. allowed_networks, limiters: see Setup. Raises ValueError in a sentence.
     """
-    return _MAKERS[provider.spec.type](provider, setup_of(provider.spec, name, secrets, allowed_networks))
+    setup = setup_of(provider.spec, name, secrets, allowed_networks, limiters or Limiters())
+    return _MAKERS[provider.spec.type](provider, setup)
 
 
 def setup_of(
-    spec: ServerlessProviderSpec, name: str, secrets: Mapping[str, str], allowed_networks: tuple[str, ...]
+    spec: ServerlessProviderSpec,
+    name: str,
+    secrets: Mapping[str, str],
+    allowed_networks: tuple[str, ...],
+    limiters: Limiters,
 ) -> Setup:
     """What all types are made from."""
     price, limits = spec.price, spec.limits
@@ -44,6 +54,7 @@ def setup_of(
         limits=Limits(per_ten_seconds=limits.per_ten_seconds, concurrent=limits.concurrent) if limits else Limits(),
         allowed_networks=allowed_networks,
         stops_on_disconnect=spec.stops_on_disconnect,
+        limiters=limiters,
     )
 
 

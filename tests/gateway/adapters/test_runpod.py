@@ -146,7 +146,7 @@ async def test_so_many_jobs_share_the_limit_of_looks() -> None:
     world.queue, world.run = 2.0, 1.0
     async with serving(RunPodApi(world)) as url:
         provider = runpod(url, scale=SCALE)
-        provider.jobs.watched = 1600
+        provider.jobs.looks.watched = 1600
         try:
             await ended(await provider.submit(Call(body=b"{}")))
         finally:

@@ -5,9 +5,11 @@ import asyncio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from hedgerow_operator.adapters.providers.contract import ProviderError
-from hedgerow_operator.adapters.providers.limiter import Limiter, Window
+from hedgerow_operator.adapters.providers.limiter import Limiter, Limiters, Window
+from hedgerow_operator.adapters.providers.setup import Secrets, Setup
 
 
 def test_as_many_as_allowed_start_at_once_and_the_next_when_the_window_is_over() -> None:
@@ -104,3 +106,27 @@ async def _nothing() -> None:
 async def _turn(limiter: Limiter, longest: float, then: object = _nothing) -> None:
     async with limiter.turn(longest):
         await then()  # type: ignore[operator]
+
+
+RUNPOD = "https://api.runpod.ai/v2/ep"
+OTHERS: dict[str, tuple[Setup, str, str]] = {
+    "another account": (Setup(name="a", secrets=Secrets({"apiKey": "another"})), RUNPOD, "run"),
+    "another place": (Setup(name="a", secrets=Secrets({"apiKey": "key"})), f"{RUNPOD}2", "run"),
+    "another kind of call": (Setup(name="a", secrets=Secrets({"apiKey": "key"})), RUNPOD, "status"),
+}
+
+
+def test_whoever_asks_the_same_place_as_the_same_account_shares_a_limiter() -> None:
+    limiters = Limiters()
+    one, other = (Setup(name=name, secrets=Secrets({"apiKey": "key"}), limiters=limiters) for name in "ab")
+    kept = one.limiter(RUNPOD, "run", 1000, concurrent=200)
+    assert other.limiter(RUNPOD, "run", 1000, concurrent=200) is kept
+    assert other.limiter(RUNPOD, "run", 500, concurrent=200) is not kept
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_a_limiter_is_not_shared_with(case: str) -> None:
+    limiters = Limiters()
+    kept = Setup(name="a", secrets=Secrets({"apiKey": "key"}), limiters=limiters).limiter(RUNPOD, "run", 1000)
+    setup, place, call = OTHERS[case]
+    assert replace(setup, limiters=limiters).limiter(place, call, 1000) is not kept

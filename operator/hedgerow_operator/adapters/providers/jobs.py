@@ -7,6 +7,7 @@ from hedgerow_operator.adapters.providers.contract import Call, ProviderError, U
 from hedgerow_operator.adapters.providers.ending import Ending
 from hedgerow_operator.adapters.providers.job_api import JobApi, Look, Taken
 from hedgerow_operator.adapters.providers.job_cancel import end_job
+from hedgerow_operator.adapters.providers.limiter import Limiter
 from hedgerow_operator.adapters.providers.troubles import Trouble
 from hedgerow_operator.core.hedging.receipts import Evidence, Receipt
 from hedgerow_operator.core.hedging.seen import AttemptState
@@ -26,11 +27,11 @@ _GRADES = tuple(Evidence)
 
 
 class Jobs:
-    """All jobs at one provider: they share its limit of looks."""
+    """All jobs at one provider. looks: where these have a limit, with the jobs of others that share it."""
 
-    def __init__(self, api: JobApi, poll_seconds: float | None = None) -> None:
+    def __init__(self, api: JobApi, poll_seconds: float | None = None, looks: Limiter | None = None) -> None:
         self.api, self._poll_seconds = api, poll_seconds
-        self.watched = 0
+        self.looks = looks or Limiter()
 
     async def submit(self, call: Call) -> "JobAttempt":
         """Raises ProviderError."""
@@ -48,7 +49,7 @@ class Jobs:
             return self._poll_seconds * self.api.setup.scale
         if self.api.looks_per_second is None:
             return usual
-        return max(usual, self.watched * self.api.setup.scale / (_SHARE_OF_LIMIT * self.api.looks_per_second))
+        return max(usual, self.looks.watched * self.api.setup.scale / (_SHARE_OF_LIMIT * self.api.looks_per_second))
 
 
 class JobAttempt:
@@ -63,12 +64,12 @@ class JobAttempt:
 
     async def updates(self) -> AsyncIterator[Update]:
         """See Attempt."""
-        self._jobs.watched += 1
+        self._jobs.looks.watched += 1
         try:
             async for update in self._watch():
                 yield update
         finally:
-            self._jobs.watched -= 1
+            self._jobs.looks.watched -= 1
 
     async def cancel(self) -> Receipt:
         """See Attempt."""

@@ -5,6 +5,7 @@ import math
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from weakref import WeakValueDictionary
 
 from hedgerow_operator.adapters.providers.contract import ProviderError
 
@@ -38,7 +39,9 @@ class Window:
 
 
 class Limiter:
-    """One kind of call to one provider. No window: only pauses count. concurrent: None: any number."""
+    """One kind of call to one provider. No window: only pauses count. concurrent: None: any number. watched: what is
+    looked at by such calls again and again, so that each can be looked at less often.
+    """
 
     def __init__(
         self, count: int | None = None, seconds: float = 10.0, concurrent: int | None = None, scale: float = 1.0
@@ -47,6 +50,7 @@ class Limiter:
         self._window = Window(count, seconds * scale) if count is not None else Window(1, 0.0)
         self._places = asyncio.Semaphore(concurrent) if concurrent is not None else None
         self._scale = scale
+        self.watched = 0
 
     @asynccontextmanager
     async def turn(self, longest: float = math.inf) -> AsyncIterator[None]:
@@ -81,6 +85,25 @@ class Limiter:
         at = self._window.take(now)
         if at > now:
             await asyncio.sleep(at - now)
+
+
+class Limiters:
+    """Those of one gateway: whoever asks the same place as the same account keeps its limits together. One that nobody
+    uses is forgotten.
+    """
+
+    def __init__(self) -> None:
+        self._made: WeakValueDictionary[tuple[object, ...], Limiter] = WeakValueDictionary()
+
+    def of(
+        self, whose: tuple[str, ...], count: int | None, seconds: float, concurrent: int | None, scale: float
+    ) -> Limiter:
+        """whose: the account, the place and the kind of call. With other limits it is another one."""
+        key = (*whose, count, seconds, concurrent, scale)
+        limiter = self._made.get(key)
+        if limiter is None:
+            limiter = self._made[key] = Limiter(count, seconds, concurrent, scale)
+        return limiter
 
 
 def _busy(seconds: float) -> ProviderError:

@@ -38,8 +38,7 @@ class PassThrough:
         self.usd_per_second, self.idle_billed_seconds = setup.usd_per_second, setup.idle_billed_seconds
         self.url, self._health_path = url.rstrip("/"), health_path
         self._connection = connection or Connection(setup, bearer(setup) if headers is None else headers)
-        limits = setup.limits
-        self._limiter = limiter or Limiter(limits.per_ten_seconds, concurrent=limits.concurrent, scale=setup.scale)
+        self._limiter = limiter or setup.attempts(self.url)
 
     async def submit(self, call: Call) -> ChannelAttempt:
         """See Provider."""

@@ -1,8 +1,11 @@
 """What every provider is built from, whatever its type."""
 
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 
-from msgspec import Struct
+from msgspec import Struct, field
+
+from hedgerow_operator.adapters.providers.limiter import Limiter, Limiters
 
 
 class Secrets(Mapping[str, str]):
@@ -20,6 +23,11 @@ class Secrets(Mapping[str, str]):
     def __len__(self) -> int:
         return len(self._values)
 
+    @property
+    def digest(self) -> str:
+        """Another one for other keys; nothing can be read from it."""
+        return sha256(repr(sorted(self._values.items())).encode()).hexdigest()
+
     def __repr__(self) -> str:
         return f"Secrets({', '.join(sorted(self._values))})"
 
@@ -35,7 +43,7 @@ class Setup(Struct, frozen=True, kw_only=True):
     """name: as the endpoint calls it. allowed_networks: CIDRs that may be called although they are this machine or its
     neighbours. scale: factor on every wait of ours (tests run in small times). stops_on_disconnect: a server whose work
     is known to end with the connection (vLLM, SGLang). call_seconds: the longest that one call of an API may take,
-    answer included; scale has no part in it, since a machine is not quicker for it.
+    answer included; scale has no part in it, since a machine is not quicker for it. limiters: those of the gateway.
     """
 
     name: str
@@ -47,3 +55,14 @@ class Setup(Struct, frozen=True, kw_only=True):
     scale: float = 1.0
     call_seconds: float = 30.0
     stops_on_disconnect: bool = False
+    limiters: Limiters = field(default_factory=Limiters)
+
+    def limiter(
+        self, place: str, call: str, count: int | None = None, seconds: float = 10.0, concurrent: int | None = None
+    ) -> Limiter:
+        """Of one kind of call to ``place``, shared by all that make it with the same Secret."""
+        return self.limiters.of((place, call, self.secrets.digest), count, seconds, concurrent, self.scale)
+
+    def attempts(self, place: str) -> Limiter:
+        """Of new attempts, as ``limits`` says."""
+        return self.limiter(place, "attempt", self.limits.per_ten_seconds, concurrent=self.limits.concurrent)

@@ -6,7 +6,6 @@ from hedgerow_operator.adapters.providers.channels import LONGEST_WAIT
 from hedgerow_operator.adapters.providers.connection import Connection, read_json
 from hedgerow_operator.adapters.providers.contract import Answer, Call, ProviderError
 from hedgerow_operator.adapters.providers.job_api import Look, Taken
-from hedgerow_operator.adapters.providers.limiter import Limiter
 from hedgerow_operator.adapters.providers.setup import Setup
 from hedgerow_operator.adapters.providers.troubles import Reply
 from hedgerow_operator.adapters.providers.values import decoded, mapping, seconds, text, words
@@ -30,8 +29,7 @@ class WrappedJobs:
     def __init__(self, setup: Setup, url: str, connection: Connection, *, ends_when_acknowledged: bool) -> None:
         self.setup, self.url, self._connection = setup, url.rstrip("/"), connection
         self.ends_when_acknowledged, self.free_in_queue = ends_when_acknowledged, True
-        limits = setup.limits
-        self._submit = Limiter(limits.per_ten_seconds, concurrent=limits.concurrent, scale=setup.scale)
+        self._submit = setup.attempts(self.url)
 
     async def begin(self, call: Call) -> Taken:
         """See JobApi."""

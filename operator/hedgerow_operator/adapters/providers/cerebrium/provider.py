@@ -14,7 +14,6 @@ from hedgerow_operator.adapters.providers.connection import Connection, read_jso
 from hedgerow_operator.adapters.providers.contract import Answer, Call, Health, ProviderError, Update
 from hedgerow_operator.adapters.providers.events import data_of
 from hedgerow_operator.adapters.providers.exchange import Asked, Pieces, asked, judged, opened
-from hedgerow_operator.adapters.providers.limiter import Limiter
 from hedgerow_operator.adapters.providers.passthrough import bearer, joined, orphaned
 from hedgerow_operator.adapters.providers.setup import Setup
 from hedgerow_operator.adapters.providers.troubles import Reply
@@ -42,8 +41,7 @@ class Cerebrium:
         self.usd_per_second, self.idle_billed_seconds = setup.usd_per_second, setup.idle_billed_seconds
         self._connection = Connection(setup, bearer(setup))
         self._runs = Runs(runs_url or _runs_url(rest, self._url), self._connection)
-        limits = setup.limits
-        self._limiter = Limiter(limits.per_ten_seconds, concurrent=limits.concurrent, scale=setup.scale)
+        self._limiter = setup.attempts(self._url)
 
     async def submit(self, call: Call) -> CerebriumAttempt:
         """See Provider."""

@@ -9,7 +9,6 @@ from hedgerow_operator.adapters.providers.declared.declaration import HTTP_STATU
 from hedgerow_operator.adapters.providers.declared.paths import picking
 from hedgerow_operator.adapters.providers.exchange import passed_on
 from hedgerow_operator.adapters.providers.job_api import Look, Taken
-from hedgerow_operator.adapters.providers.limiter import Limiter
 from hedgerow_operator.adapters.providers.setup import Setup
 from hedgerow_operator.adapters.providers.troubles import Reply
 from hedgerow_operator.adapters.providers.values import decoded, text, words
@@ -26,8 +25,7 @@ class DeclaredJobs:
         self.ends_when_acknowledged, self.free_in_queue = declared.ends_when_acknowledged, declared.free_in_queue
         self._job, self._output, self._error = map(picking, (declared.job, declared.output, declared.error))
         self._state = picking("" if declared.state == HTTP_STATUS else declared.state)
-        limits = setup.limits
-        self._submit = Limiter(limits.per_ten_seconds, concurrent=limits.concurrent, scale=setup.scale)
+        self._submit = setup.attempts(declared.submit.url)
 
     async def begin(self, call: Call) -> Taken:
         """See JobApi."""

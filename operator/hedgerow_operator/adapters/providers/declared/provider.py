@@ -13,7 +13,6 @@ from hedgerow_operator.adapters.providers.declared.jobs import DeclaredJobs, bod
 from hedgerow_operator.adapters.providers.declared.paths import picking
 from hedgerow_operator.adapters.providers.exchange import LONGEST_SECONDS, Asked, exchange, passed_on
 from hedgerow_operator.adapters.providers.jobs import JobAttempt, Jobs
-from hedgerow_operator.adapters.providers.limiter import Limiter
 from hedgerow_operator.adapters.providers.passthrough import asked_health, orphaned
 from hedgerow_operator.adapters.providers.setup import Setup
 from hedgerow_operator.adapters.providers.troubles import Reply
@@ -35,8 +34,7 @@ class DeclaredHTTP:
         self._connection = Connection(setup, headers_of(declared, setup.secrets))
         self._jobs = Jobs(DeclaredJobs(setup, declared, self._connection), declared.poll_seconds)
         self._output = picking(declared.output)
-        limits = setup.limits
-        self._limiter = Limiter(limits.per_ten_seconds, concurrent=limits.concurrent, scale=setup.scale)
+        self._limiter = setup.attempts(declared.submit.url)
 
     async def submit(self, call: Call) -> JobAttempt | ChannelAttempt:
         """See Provider."""

@@ -6,7 +6,6 @@ from msgspec import Struct
 
 from hedgerow_operator.adapters.providers.connection import Connection, read_json
 from hedgerow_operator.adapters.providers.contract import ProviderError
-from hedgerow_operator.adapters.providers.limiter import Limiter
 from hedgerow_operator.adapters.providers.setup import Setup
 from hedgerow_operator.adapters.providers.values import mapping, rows, text
 
@@ -37,8 +36,8 @@ class Machines:
 
     def __init__(self, setup: Setup, pool: Pool, api: str, connection: Connection) -> None:
         self._pool, self._api, self._connection = pool, api.rstrip("/"), connection
-        self._any = Limiter(1, 1.0, scale=setup.scale)
-        self._launch = Limiter(1, _LAUNCH_SECONDS, scale=setup.scale)
+        self._any = setup.limiter(self._api, "any", 1, 1.0)
+        self._launch = setup.limiter(self._api, "launch", 1, _LAUNCH_SECONDS)
 
     async def list(self) -> tuple[Machine, ...]:
         """Those of the pool that are there or coming."""

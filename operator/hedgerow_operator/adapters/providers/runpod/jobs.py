@@ -7,7 +7,6 @@ from hedgerow_operator.adapters.providers.channels import LONGEST_WAIT
 from hedgerow_operator.adapters.providers.connection import Connection, read_json
 from hedgerow_operator.adapters.providers.contract import Answer, Call, ProviderError
 from hedgerow_operator.adapters.providers.job_api import Look, Taken
-from hedgerow_operator.adapters.providers.limiter import Limiter
 from hedgerow_operator.adapters.providers.setup import Setup
 from hedgerow_operator.adapters.providers.troubles import Reply
 from hedgerow_operator.adapters.providers.values import decoded, mapping, seconds, text, words
@@ -39,11 +38,11 @@ class RunPodJobs:
 
     def __init__(self, setup: Setup, url: str, connection: Connection) -> None:
         self.setup, self._url, self._connection = setup, url, connection
-        limits, scale = setup.limits, setup.scale
-        self._run = Limiter(limits.per_ten_seconds or 1000, concurrent=limits.concurrent or 200, scale=scale)
-        self._status = Limiter(2000, concurrent=400, scale=scale)
-        self._cancel = Limiter(100, concurrent=20, scale=scale)
-        self._sync = Limiter(2000, concurrent=400, scale=scale)
+        limits = setup.limits
+        self._run = setup.limiter(url, "run", limits.per_ten_seconds or 1000, concurrent=limits.concurrent or 200)
+        self.looks = setup.limiter(url, "status", 2000, concurrent=400)
+        self._cancel = setup.limiter(url, "cancel", 100, concurrent=20)
+        self._sync = setup.limiter(url, "runsync", 2000, concurrent=400)
 
     async def begin(self, call: Call) -> Taken:
         """See JobApi."""
@@ -59,7 +58,7 @@ class RunPodJobs:
     async def look(self, job_id: str) -> Look:
         """See JobApi."""
         what = f"the state of {job_id}"
-        reply = await self._connection.ask(what, "GET", f"{self._url}/status/{job_id}", limiter=self._status)
+        reply = await self._connection.ask(what, "GET", f"{self._url}/status/{job_id}", limiter=self.looks)
         return self._read(what, reply)
 
     async def stop(self, job_id: str) -> None:

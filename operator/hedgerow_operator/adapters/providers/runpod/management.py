@@ -3,7 +3,6 @@
 from msgspec import Struct
 
 from hedgerow_operator.adapters.providers.connection import Connection, read_json
-from hedgerow_operator.adapters.providers.limiter import Limiter
 from hedgerow_operator.adapters.providers.setup import Setup
 from hedgerow_operator.adapters.providers.values import count, mapping
 
@@ -25,7 +24,7 @@ class Management:
     def __init__(self, setup: Setup, endpoint_id: str, base: str, connection: Connection) -> None:
         self._url = f"{base.rstrip('/')}/serverless/{endpoint_id}"
         self._connection, self._name = connection, setup.name
-        self._limiter = Limiter(_PER_MINUTE, 60.0, scale=setup.scale)
+        self._limiter = setup.limiter(base.rstrip("/"), "management", _PER_MINUTE, 60.0)
 
     async def set_warm(self, workers: int) -> None:
         """Raises ProviderError."""

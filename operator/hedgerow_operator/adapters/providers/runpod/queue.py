@@ -4,7 +4,6 @@ from hedgerow_operator.adapters.providers.channels import ChannelAttempt
 from hedgerow_operator.adapters.providers.connection import Connection, read_json
 from hedgerow_operator.adapters.providers.contract import Call, Health, ProviderError
 from hedgerow_operator.adapters.providers.jobs import JobAttempt, Jobs
-from hedgerow_operator.adapters.providers.limiter import Limiter
 from hedgerow_operator.adapters.providers.passthrough import PassThrough, bearer, orphaned
 from hedgerow_operator.adapters.providers.runpod.jobs import RunPodJobs
 from hedgerow_operator.adapters.providers.runpod.management import MANAGEMENT, Management
@@ -27,15 +26,16 @@ class RunPod:
         self.usd_per_second, self.idle_billed_seconds = setup.usd_per_second, setup.idle_billed_seconds
         self._url = f"{api.rstrip('/')}/{endpoint_id}"
         self._connection = Connection(setup, bearer(setup))
-        self.jobs = Jobs(RunPodJobs(setup, self._url, self._connection))
+        jobs = RunPodJobs(setup, self._url, self._connection)
+        self.jobs = Jobs(jobs, looks=jobs.looks)
         self._openai = PassThrough(
             setup,
             f"{self._url}/openai",
-            limiter=Limiter(2000, concurrent=400, scale=setup.scale),
+            limiter=setup.limiter(self._url, "openai", 2000, concurrent=400),
             connection=self._connection,
         )
         self._management = Management(setup, endpoint_id, management, self._connection)
-        self._health = Limiter(10, concurrent=2, scale=setup.scale)
+        self._health = setup.limiter(self._url, "health", 10, concurrent=2)
 
     async def submit(self, call: Call) -> JobAttempt | ChannelAttempt:
         """See Provider."""

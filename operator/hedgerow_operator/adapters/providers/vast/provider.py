@@ -11,7 +11,6 @@ from hedgerow_operator.adapters.providers.connection import Connection, read_jso
 from hedgerow_operator.adapters.providers.contract import Answer, Call, Health, ProviderError, Update
 from hedgerow_operator.adapters.providers.exchange import LONGEST_SECONDS, asked, exchange, passed_on
 from hedgerow_operator.adapters.providers.guard import Guard
-from hedgerow_operator.adapters.providers.limiter import Limiter
 from hedgerow_operator.adapters.providers.passthrough import bearer, joined, orphaned
 from hedgerow_operator.adapters.providers.setup import Setup
 from hedgerow_operator.adapters.providers.troubles import Reply
@@ -58,10 +57,9 @@ class Vast:
         self._route, self._workers, self._api = route, workers, api.rstrip("/")
         self._connection = Connection(setup, bearer(setup))
         self._worker = Connection(setup, guard=Guard(setup.allowed_networks, private=False))
-        limits, scale = setup.limits, setup.scale
-        self._limiter = Limiter(limits.per_ten_seconds, concurrent=limits.concurrent, scale=scale)
-        self._update = Limiter(1, _MANAGEMENT_SECONDS, scale=scale)
-        self._list = Limiter(1, _MANAGEMENT_SECONDS, scale=scale)
+        self._limiter = setup.attempts(f"{route} {endpoint}")
+        self._update = setup.limiter(api, "update", 1, _MANAGEMENT_SECONDS)
+        self._list = setup.limiter(workers, "list", 1, _MANAGEMENT_SECONDS)
 
     async def submit(self, call: Call) -> ChannelAttempt:
         """See Provider."""
