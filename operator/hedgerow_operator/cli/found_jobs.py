@@ -80,7 +80,7 @@ class State(Struct, frozen=True, kw_only=True):
         )
 
 
-def find(state_dir: Path) -> State:
+def find(state_dir: Path, *, may_be_empty: bool = False) -> State:
     """What is there now. Raises click.ClickException with a sentence when there is nothing."""
     paths = StatePaths(state_dir)
     if not paths.root.is_dir():
@@ -94,7 +94,7 @@ def find(state_dir: Path) -> State:
         stored = [job for path in paths.objects() if (job := read_job(path)) is not None]
     except StateError as error:
         raise click.ClickException(str(error)) from None
-    if not stored:
+    if not stored and not may_be_empty:
         raise click.ClickException(f"no job was run in {paths.root} so far; hedgerow local runs one")
     jobs = tuple(_found(job, live.get(job.metadata.uid), pid, session) for job in stored)
     return State(paths=paths, jobs=jobs, session=session)

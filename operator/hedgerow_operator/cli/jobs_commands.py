@@ -17,9 +17,9 @@ _NAME = click.argument("name", required=False)
 
 @click.command()
 @_STATE
-@click.option("-o", "--output", type=click.Choice(["json"]), help="json: one object for each job, for programs.")
+@click.option("-o", "--output", type=click.Choice(["json"]), help="json: one object for each, for programs.")
 def ps(state_dir: Path, output: str | None) -> None:
-    """List the jobs of this folder, how they stand, and which process looks after them."""
+    """List the jobs and endpoints of this folder, how they stand, and which process looks after them."""
     from hedgerow_operator.cli.ps import list_jobs
 
     list_jobs(state_dir, output)

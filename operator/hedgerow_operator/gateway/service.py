@@ -110,6 +110,7 @@ class Service:
             leaked=spending.leaked,
             hour_usd=spending.hour + spending.held,
             day_usd=spending.day + spending.held,
+            held_usd=spending.held,
             may_hedge=spending.may_hedge,
             exhausted=spending.exhausted,
         )

@@ -42,6 +42,7 @@ class GatewayThread:
         self._end: asyncio.Event | None = None
         self._fault: Exception | None = None
         self._told: set[str] = set()
+        self._held: dict[Place, float] = {}
 
     def start(self) -> None:
         """Return once it serves. Raises StateError."""
@@ -57,7 +58,7 @@ class GatewayThread:
                 self._loop.call_soon_threadsafe(self._end.set)
         self._thread.join()
         for endpoint in self._standings.endpoints:
-            self._tell(summary(endpoint))
+            self._tell(summary(endpoint, self._held.get((endpoint.metadata.namespace, endpoint.metadata.name), 0.0)))
 
     @property
     def endpoints(self) -> tuple[InferenceEndpoint, ...]:
@@ -102,6 +103,7 @@ class GatewayThread:
             health.cancel()
             self._paths.gateway_address.unlink(missing_ok=True)
             await service.stop(_GRACE_SECONDS)
+            self._write(service, address)  # what was held for attempts that have ended now is known
 
     async def _until_ended(self, service: Service, address: str) -> None:
         assert self._end is not None
@@ -111,8 +113,10 @@ class GatewayThread:
             self._write(service, address)
 
     def _write(self, service: Service, address: str) -> None:
+        shown = service.shown()
+        self._held = {place: one.held_usd or 0.0 for place, one in shown.items()}
         try:
-            self._standings.write(service.shown(), address)
+            self._standings.write(shown, address)
         except OSError as error:
             self._say_once(f"how the endpoints stand cannot be written: {error.strerror}")
         for place, standing in service.desk.standings.items():

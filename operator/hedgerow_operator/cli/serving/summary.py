@@ -5,8 +5,8 @@ from __future__ import annotations
 from hedgerow_operator.api.inference_endpoint import InferenceEndpoint
 
 
-def summary(endpoint: InferenceEndpoint) -> str:
-    """For people, at the end of a run."""
+def summary(endpoint: InferenceEndpoint, held_usd: float = 0.0) -> str:
+    """For people, at the end of a run. held_usd: the part of its spend that is held, not spent."""
     name, status = f"{endpoint.metadata.namespace}/{endpoint.metadata.name}", endpoint.status
     if not status.requests:
         return f"{name} was asked nothing"
@@ -16,7 +16,10 @@ def summary(endpoint: InferenceEndpoint) -> str:
     if status.hedged_percent is not None:
         parts.append(f"{status.hedged_percent} % hedged, {status.hedge_wins} won by another attempt than the first")
     if status.spend is not None:
-        parts.append(f"${status.spend.day_usd} spent")
+        spent, held = max(0.0, float(status.spend.day_usd) - held_usd), f"{held_usd:.4f}"
+        parts.append(f"${spent:.4f} spent")
+        if float(held):
+            parts.append(f"${held} held for attempts whose cost is not known yet")
     if status.leaked:
         parts.append(f"{status.leaked} given up attempts without a proven end (hedgerow receipts)")
     return "; ".join(parts)

@@ -37,7 +37,7 @@ class ProviderShown(Struct, frozen=True, kw_only=True):
 class EndpointShown(Struct, frozen=True, kw_only=True):
     """generation: of the manifest. served: it is, as it is written there; else reason and sentence say why not.
     objective_seconds: by when the share of the answers has come that its objective names. hour_usd, day_usd: with what
-    is held; None: nobody counts. may_hedge: its budget allows it. exhausted: it allows nothing more.
+    is held, which is held_usd; None: nobody counts. may_hedge: its budget allows it. exhausted: it allows nothing more.
     """
 
     generation: int = 0
@@ -54,6 +54,7 @@ class EndpointShown(Struct, frozen=True, kw_only=True):
     leaked: int = 0
     hour_usd: float | None = None
     day_usd: float | None = None
+    held_usd: float | None = None
     may_hedge: bool = True
     exhausted: bool = False
 
@@ -82,6 +83,7 @@ def merged(shown: Iterable[EndpointShown]) -> EndpointShown | None:
         leaked=sum(one.leaked for one in several),
         hour_usd=_sum(one.hour_usd for one in several),
         day_usd=_sum(one.day_usd for one in several),
+        held_usd=_sum(one.held_usd for one in several),
         may_hedge=any(one.may_hedge for one in several),
         exhausted=all(one.exhausted for one in several),
     )
