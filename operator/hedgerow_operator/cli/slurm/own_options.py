@@ -61,8 +61,11 @@ def _own(found: Mapping[str, str], variables: Mapping[str, str]) -> OwnOptions:
 def _spec_in(path: str) -> dict[str, Any]:
     try:
         documents = list(read_documents(Path(path).read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError) as error:
-        raise click.ClickException(f"--job-spec {path} cannot be read: {error}") from None
+    except OSError as error:
+        why = error.strerror or error
+        raise click.ClickException(f"--job-spec {path} cannot be read: {why}; name a YAML file that is there") from None
+    except UnicodeDecodeError:
+        raise click.ClickException(f"--job-spec {path} is no text in UTF-8; name a YAML file") from None
     except YAMLTextError as error:
         raise click.ClickException(f"--job-spec {path}, line {error.line}: {error}") from None
     fields = documents[0].fields if len(documents) == 1 else None

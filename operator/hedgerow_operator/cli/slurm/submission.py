@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import click
 
 from hedgerow_operator.cli.slurm.folder import Folder, name_after, new_folder
 from hedgerow_operator.cli.slurm.own_options import OwnOptions, split
+from hedgerow_operator.cli.slurm.pruning import prune
 from hedgerow_operator.cli.slurm.waiting import wait_for_end
 from hedgerow_operator.core.slurm.sbatch_lines import BadLine, is_heterogeneous
 from hedgerow_operator.core.slurm.sbatch_options import HETEROGENEOUS, CommandLine, without, words_of
@@ -138,6 +140,7 @@ def _submit_and_tell(
     if job_id:
         name_after(folder, job_id)
         _tell(told, job_id, cluster)
+        prune(folder.path.parent, time.time())
     code = process.wait()
     if code and not job_id:
         shutil.rmtree(folder.path, ignore_errors=True)
