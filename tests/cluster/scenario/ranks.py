@@ -1,5 +1,6 @@
 """Rank processes, seen from the machine itself: nobody in the cluster is asked."""
 
+import os
 import threading
 import time
 from collections import defaultdict
@@ -9,6 +10,8 @@ from typing import NamedTuple
 from tests.cluster.testbed import processes
 
 SAMPLE_SECONDS = 0.1
+# A process that was no rank in so many samples is looked at in every tenth only: most are daemons of the cluster.
+STRANGER_SAMPLES = 10
 
 
 class RankProcess(NamedTuple):
@@ -23,8 +26,11 @@ class RankProcess(NamedTuple):
 
 def alive() -> list[RankProcess]:
     """The rank processes of all jobs, without zombies."""
-    pids = [int(entry.name) for entry in processes.PROC.iterdir() if entry.name.isdigit()]
-    return [found for pid in pids if (found := look(pid)) is not None]
+    return [found for pid in _pids() if (found := look(pid)) is not None]
+
+
+def _pids() -> list[int]:
+    return [int(name) for name in os.listdir(processes.PROC) if name.isdigit()]
 
 
 def look(pid: int) -> RankProcess | None:
@@ -54,6 +60,7 @@ class AttemptWatch(threading.Thread):
         self.overlaps: dict[str, str] = {}
         self.seen: dict[str, set[int]] = defaultdict(set)
         self.samples = 0
+        self._strangers: dict[int, int] = {}
         self._end = threading.Event()
 
     def run(self) -> None:
@@ -73,7 +80,7 @@ class AttemptWatch(threading.Thread):
 
     def _sample(self) -> None:
         by_job: dict[str, list[RankProcess]] = defaultdict(list)
-        for found in alive():
+        for found in self._ranks():
             by_job[found.uid].append(found)
             self.seen[found.uid].add(found.attempt)
         for uid, found in by_job.items():
@@ -83,3 +90,15 @@ class AttemptWatch(threading.Thread):
             if lasting:
                 self.overlaps.setdefault(uid, f"at {time.strftime('%X')} beside a newer attempt: {lasting} in {found}")
         self.samples += 1
+
+    def _ranks(self) -> list[RankProcess]:
+        known, self._strangers = self._strangers, {}
+        found = []
+        for pid in _pids():
+            strange = known.get(pid, 0)
+            rank = look(pid) if strange < STRANGER_SAMPLES or (self.samples + pid) % STRANGER_SAMPLES == 0 else None
+            if rank is None:
+                self._strangers[pid] = strange + 1
+            else:
+                found.append(rank)
+        return found

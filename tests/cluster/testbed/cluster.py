@@ -73,6 +73,7 @@ class Cluster:
 
     def stop(self) -> None:
         """End every process; what is on disk goes with the run."""
+        self.api.close()
         for node in self.nodes:
             node.kill()
         for daemon in reversed(self.daemons):

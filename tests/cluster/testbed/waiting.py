@@ -7,7 +7,7 @@ from typing import TypeVar
 from tests.cluster.testbed.errors import ClusterError
 
 Result = TypeVar("Result")
-POLL_SECONDS = 0.1
+POLL_SECONDS = 0.2
 
 
 def wait_for(what: str, probe: Callable[[], Result], timeout: float = 30) -> Result:
