@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import jmespath
 
+from hedgerow_operator.api.address_rules import is_header_name
 from hedgerow_operator.api.inference_endpoint import InferenceEndpoint, inference_endpoint
 from hedgerow_operator.api.inference_rules import INFERENCE_ENDPOINT_RULES
 from hedgerow_operator.api.labels import API_VERSION, INFERENCE_ENDPOINT_KIND, SERVERLESS_PROVIDER_KIND
@@ -73,10 +74,13 @@ def endpoint_expressions(endpoint: InferenceEndpoint) -> Iterator[Problem]:
 
 
 def provider_expressions(provider: ServerlessProvider) -> Iterator[Problem]:
-    """JMESPaths that nobody can read."""
+    """Names of headers that HTTP does not know, and JMESPaths that nobody can read."""
     http = provider.spec.http
     if http is None:
         return
+    for name in http.headers or {}:
+        if not is_header_name(name):
+            yield blame("spec.http.headers", f"{name!r} is no name of a header; write one such as Authorization")
     if http.submit is not None:
         yield from _path("spec.http.submit.id", http.submit.id)
     if http.status is not None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from hedgerow_operator.api.address_rules import STAYS_BELOW, cel_climbs, climbs
 from hedgerow_operator.api.answer_check import NEEDED, READ_BY, AnswerCheck
 from hedgerow_operator.api.inference_endpoint import InferenceEndpoint
 from hedgerow_operator.api.inference_spec import InferenceEndpointSpec
@@ -83,6 +84,10 @@ def _models_are_read(spec: InferenceEndpointSpec) -> bool:
     return spec.protocol == "OpenAI" or all(provider.model is None for provider in spec.providers)
 
 
+def _paths_stay_below(spec: InferenceEndpointSpec) -> bool:
+    return not any(climbs(provider.path) for provider in spec.providers)
+
+
 def _weights_compare(spec: InferenceEndpointSpec) -> bool:
     return sum(provider.weight is not None for provider in spec.providers) != 1
 
@@ -141,6 +146,13 @@ INFERENCE_ENDPOINT_RULES = (
         cel="self.providers.filter(one, has(one.weight)).size() != 1",
         message="one weight alone shares nothing; write weight at two providers or more, or at none",
         holds=_weights_compare,
+    ),
+    Rule(
+        at="spec",
+        field="providers",
+        cel=f"self.providers.all(one, !has(one.path) || !{cel_climbs('one.path')})",
+        message=STAYS_BELOW,
+        holds=_paths_stay_below,
     ),
     Rule(
         at="spec",

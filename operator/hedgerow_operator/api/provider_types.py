@@ -116,7 +116,7 @@ class HTTPSection(StrictModel, frozen=True, kw_only=True):
     """A server that is asked as declared here; without ``submit`` requests are passed on to it as they are."""
 
     headers: Annotated[
-        Annotated[dict[str, str], Meta(max_length=32)] | None,
+        Annotated[dict[str, Annotated[str, Meta(max_length=8192)]], Meta(max_length=32)] | None,
         Meta(description='Sent along; "Key ${apiKey}" puts in the entry apiKey of the Secret. Unset: a bearer token.'),
     ] = None
     health_path: Annotated[

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
+from hedgerow_operator.api.address_rules import ADDRESS_RULES
 from hedgerow_operator.api.model import to_builtins
 from hedgerow_operator.api.money_text import USD, is_usd
 from hedgerow_operator.api.rule import Rule, cel_list
 from hedgerow_operator.api.serverless_provider import ServerlessProviderSpec
 
-_URL = r"^https?://[^@/\s?#]+(/[^\s?#]*)?$"
 _SERVICE = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)?$"
 # Sections by the type that reads them.
 _SECTIONS = {
@@ -24,7 +24,6 @@ _SECTIONS = {
     "plugin": "Plugin",
 }
 _WITHOUT_ENDPOINT = ("Lambda", "Simulated", "Plugin")
-_BY_URL = ("Modal", "Cerebrium", "HTTP")
 _WITH_CREDENTIALS = ("RunPod", "Vast", "Lambda")
 _BY_CONNECTION = ("HTTP", "Kubernetes")
 _ONLY_OF_JOBS = ("status", "output", "freeInQueue")
@@ -57,10 +56,6 @@ def _has_an_endpoint(spec: ServerlessProviderSpec) -> bool:
 
 def _needs_an_endpoint(spec: ServerlessProviderSpec) -> bool:
     return spec.endpoint is None or spec.type not in _WITHOUT_ENDPOINT
-
-
-def _endpoint_is_a_url(spec: ServerlessProviderSpec) -> bool:
-    return spec.type not in _BY_URL or spec.endpoint is None or re.fullmatch(_URL, spec.endpoint) is not None
 
 
 def _endpoint_is_a_service(spec: ServerlessProviderSpec) -> bool:
@@ -125,14 +120,7 @@ SERVERLESS_PROVIDER_RULES = (
         message="types Lambda, Simulated and Plugin have none; take it out",
         holds=_needs_an_endpoint,
     ),
-    Rule(
-        at="spec",
-        field="endpoint",
-        cel=f"!(self.type in {cel_list(_BY_URL)}) || !has(self.endpoint) || self.endpoint.matches(r'{_URL}')",
-        message="write https://HOST/PATH or http://HOST/PATH, without user or question mark; secrets belong into "
-        "credentialsSecretRef",
-        holds=_endpoint_is_a_url,
-    ),
+    *ADDRESS_RULES,
     Rule(
         at="spec",
         field="endpoint",

@@ -32,7 +32,7 @@ _TYPE_HELP = {
 def structure_problems(value: Any, schema: Schema, at: str = "") -> Iterator[Problem]:
     """Everything in which ``value`` departs from the schema, in the order of the manifest."""
     if not _has_type(value, schema):
-        help_text = f"must be of type {_TYPE_HELP[schema['type']]}, got {_described(value)}{instead(value, schema)}"
+        help_text = f"must be of type {_TYPE_HELP[schema['type']]}, got {_described(value)}{instead(value, schema, at)}"
         yield blame(at, help_text)
         return
     yield from (blame(at, message) for message in _bound_messages(value, schema))

@@ -1,6 +1,5 @@
 """What the manifest of a type HTTP declares, as its adapter reads it."""
 
-import re
 from collections.abc import Mapping
 
 from hedgerow_operator.adapters.providers.declared.declaration import Declaration, DeclaredCall
@@ -8,7 +7,6 @@ from hedgerow_operator.api.provider_types import HTTPSection, StatusCall, Submit
 from hedgerow_operator.core.hedging.seen import AttemptState
 
 _BEARER = {"Authorization": "Bearer ${apiKey}"}
-_PLACE = re.compile(r"\$\{([A-Za-z_][\w-]*)\}")
 
 
 def declaration_of(section: HTTPSection, endpoint: str, secrets: Mapping[str, str]) -> Declaration:
@@ -32,12 +30,3 @@ def declaration_of(section: HTTPSection, endpoint: str, secrets: Mapping[str, st
         free_in_queue=bool(section.free_in_queue),
         poll_seconds=None if section.poll_millis is None else section.poll_millis / 1000,
     )
-
-
-def filled(headers: Mapping[str, str], secrets: Mapping[str, str]) -> dict[str, str]:
-    """The headers with the secrets in their places. Raises ValueError naming the key that is missing."""
-    for name, text in headers.items():
-        for key in _PLACE.findall(text):
-            if key not in secrets:
-                raise ValueError(f"spec.http.headers.{name} wants the key {key}, which the Secret does not have")
-    return {name: _PLACE.sub(lambda found: secrets[found[1]], text) for name, text in headers.items()}

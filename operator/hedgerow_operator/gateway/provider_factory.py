@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 
 from hedgerow_operator.adapters.providers.contract import Provider
+from hedgerow_operator.adapters.providers.guard import Forbidden, Guard
 from hedgerow_operator.adapters.providers.limiter import Limiters
 from hedgerow_operator.adapters.providers.setup import Limits, Secrets, Setup
+from hedgerow_operator.api.address_rules import urls_of
 from hedgerow_operator.api.provider_types import (
     CerebriumSection,
     HTTPSection,
@@ -34,7 +36,16 @@ def provider_of(
     secrets: of its Secret. allowed_networks, limiters: see Setup. Raises ValueError in a sentence.
     """
     setup = setup_of(provider.spec, name, secrets, allowed_networks, limiters or Limiters())
+    _may_be_asked(provider.spec, Guard(allowed_networks))
     return _MAKERS[provider.spec.type](provider, setup)
+
+
+def _may_be_asked(spec: ServerlessProviderSpec, guard: Guard) -> None:
+    for place, url in urls_of(spec):
+        try:
+            guard.check_url(url)
+        except Forbidden as error:
+            raise ValueError(f"spec.{place}: {error.strerror} (--allow-network)") from None
 
 
 def setup_of(
@@ -119,9 +130,10 @@ def _cerebrium(provider: ServerlessProvider, setup: Setup) -> Provider:
 
 
 def _http(provider: ServerlessProvider, setup: Setup) -> Provider:
+    from hedgerow_operator.adapters.providers.declared.declaration import filled
     from hedgerow_operator.adapters.providers.declared.provider import DeclaredHTTP
     from hedgerow_operator.adapters.providers.passthrough import PassThrough
-    from hedgerow_operator.gateway.declarations import declaration_of, filled
+    from hedgerow_operator.gateway.declarations import declaration_of
 
     section, endpoint = provider.spec.http or HTTPSection(), (provider.spec.endpoint or "").rstrip("/")
     if section.submit is not None:

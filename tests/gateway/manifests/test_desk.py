@@ -76,6 +76,9 @@ REFUSED: dict[str, tuple[InferenceEndpoint, str, str]] = {
     "a budget without prices": (endpoint("a", budget={"hourlyUSD": "1"}), "InvalidSpec", "write price.perSecondUSD"),
     "a policy that nobody has": (endpoint("a", hedge={"policy": "Plugin", "plugin": "mine"}), "InvalidSpec",
                                  "no policy is called 'mine' here (installed: none)"),
+    "a schema that is elsewhere": (
+        endpoint("a", validate=[{"type": "JSONSchema", "schema": {"$ref": "https://e.example/s"}}]),
+        "InvalidSpec", "schema refers to 'https://e.example/s', which is not in it"),
 }  # fmt: skip
 
 
@@ -90,6 +93,42 @@ async def test_it_is_not_served_when(
     assert said in standing.sentence
     assert service.gateway.find(*PLACE) is None
     assert not service.shown()[PLACE].served
+
+
+LEFT_OUT: dict[str, tuple[dict[str, Any], str]] = {
+    "an address of a metadata service": (
+        {"type": "HTTP", "endpoint": "http://169.254.169.254"},
+        "spec.endpoint: 169.254.169.254 is link-local, as metadata services are, which may not be called; allow its "
+        "network if it is meant (--allow-network)",
+    ),
+    "management on this machine": (
+        {**RUNPOD, "runpod": {"managementURL": "http://localhost:1"}},
+        "spec.runpod.managementURL: 127.0.0.1 is this machine",
+    ),
+    "a key of two lines for a header": (
+        {"type": "HTTP", "endpoint": "https://h", "credentialsSecretRef": {"name": "runpod"},
+         "http": {"headers": {"X-Key": "${lines}"}}},
+        "http.headers.X-Key: the Secret's lines has a line break within; write it as one line",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("spec", "said"), LEFT_OUT.values(), ids=LEFT_OUT.keys())
+async def test_a_provider_is_left_out_with(served: tuple[Service, Kept], spec: dict[str, Any], said: str) -> None:
+    service, kept = served
+    kept.secrets = {"runpod": {"apiKey": KEY.encode(), "lines": f"{KEY}\r\nX: y".encode()}}
+    await service.apply([endpoint("a", "b")], [provider("a", **spec), provider("b")])
+    (told,) = service.desk.standings[PLACE].left_out.values()
+    assert told.startswith(f"ServerlessProvider p-a: {said}")
+    assert KEY not in told
+
+
+async def test_an_address_whose_network_is_allowed_is_served() -> None:
+    service = Service(Options(journal=None, secrets=Kept(), allowed_networks=("169.254.0.0/16",)))
+    service.open()
+    await service.apply([endpoint("a")], [provider("a", type="HTTP", endpoint="http://169.254.169.254")])
+    assert service.desk.standings[PLACE].left_out == {}
+    await service.stop(0.0)
 
 
 async def test_one_that_is_edited_wrongly_goes_on_as_it_was(served: tuple[Service, Kept]) -> None:

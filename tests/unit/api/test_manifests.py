@@ -89,6 +89,18 @@ MISTAKES = {
         "activeDeadlineSeconds: 30s",
         'spec.activeDeadlineSeconds: must be of type integer (a whole number), got text "30s"; write 30',
     ),
+    "a duration in minutes": (
+        "activeDeadlineSeconds: 2 min",
+        'spec.activeDeadlineSeconds: must be of type integer (a whole number), got text "2 min"; write 120',
+    ),
+    "a part of a second for seconds": (
+        "activeDeadlineSeconds: 500ms",
+        'spec.activeDeadlineSeconds: must be of type integer (a whole number), got text "500ms"',
+    ),
+    "a duration where nothing is one": (
+        "workers: 30s",
+        'spec.workers: must be of type integer (a whole number), got text "30s"',
+    ),
     "text for a truth": (
         'suspend: "yes"', 'spec.suspend: must be of type boolean (true or false), got text "yes"; write true'
     ),

@@ -9,7 +9,7 @@ from hedgerow_operator.adapters.providers.declared.declaration import (
     Declaration,
     DeclaredCall,
     check,
-    headers_of,
+    filled,
     url_of,
 )
 from hedgerow_operator.adapters.providers.declared.paths import picking
@@ -51,9 +51,24 @@ def test_a_bad_one_is_refused_in_a_sentence_that_says_what_to_write(case: str) -
 
 def test_headers_take_secrets_by_key_and_say_which_is_missing() -> None:
     declared = replace(GOOD, headers={"Authorization": "Key ${id}:${key}", "X-Plain": "$5"})
-    assert headers_of(declared, Secrets({"id": "a", "key": "b"})) == {"Authorization": "Key a:b", "X-Plain": "$5"}
+    assert filled(declared.headers, Secrets({"id": "a", "key": "b"})) == {"Authorization": "Key a:b", "X-Plain": "$5"}
     with pytest.raises(ValueError, match=r"http\.headers\.Authorization wants the key id") as caught:
-        headers_of(declared, Secrets({"key": "hidden"}))
+        filled(declared.headers, Secrets({"key": "hidden"}))
+    assert "hidden" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("headers", "said"),
+    [
+        ({"X-A": "a\r\nX-B: b"}, "http.headers.X-A has a line break"),
+        ({"X-A": "${key}"}, "the Secret's key has a line break within"),
+        ({"X A": "a"}, "'X A' is no name of a header"),
+    ],
+)
+def test_headers_that_cannot_be_sent_are_refused_without_their_secrets(headers: dict[str, str], said: str) -> None:
+    with pytest.raises(ValueError, match=r"http\.headers") as caught:
+        filled(headers, Secrets({"key": "hidden\nX-B: b"}))
+    assert said in str(caught.value)
     assert "hidden" not in str(caught.value)
 
 

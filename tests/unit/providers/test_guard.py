@@ -51,6 +51,18 @@ def test_the_rest_of_the_world_is_called(address: str) -> None:
     Guard(private=False).check(address)
 
 
+@pytest.mark.parametrize("host", ["169.254.169.254", "[::1]:80", "2852039166", "0x7f.1", "LOCALHOST.", "a.localhost:1"])
+def test_a_url_that_says_an_address_is_looked_at_before_it_is_called(host: str) -> None:
+    with pytest.raises(Forbidden, match="may not be called"):
+        Guard().check_url(f"http://{host}/v1")
+    Guard(["127.0.0.0/8", "::1/128", "169.254.0.0/16"]).check_url(f"http://{host}/v1")
+
+
+@pytest.mark.parametrize("host", ["gpu.example", "8.8.8.8:443", "10.0.0.1", "[2606:4700::1111]", "localhost.example"])
+def test_other_urls_are_looked_at_when_they_are_called(host: str) -> None:
+    Guard().check_url(f"https://{host}/v1")
+
+
 def test_a_network_that_is_allowed_is_called_whatever_it_is_and_no_other() -> None:
     guard = Guard(["127.0.0.0/8", "fd00:ec2::254/128"], private=False)
     guard.check("127.0.0.1")

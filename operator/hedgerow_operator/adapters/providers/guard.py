@@ -9,6 +9,7 @@ import ipaddress
 import socket
 from collections.abc import Iterable
 from typing import Any
+from urllib.parse import urlsplit
 
 import aiohttp
 
@@ -16,6 +17,8 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 # Metadata services that are not on a link-local address: Amazon's by IPv6, Alibaba's, Oracle's.
 _METADATA = frozenset(ipaddress.ip_address(text) for text in ("fd00:ec2::254", "100.100.100.200", "192.0.0.192"))
+# Names that mean the same address everywhere.
+_KNOWN_NAMES = {"localhost": "127.0.0.1", "metadata.google.internal": "169.254.169.254"}
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 _CONNECT_SECONDS = 5.0
 
@@ -41,11 +44,32 @@ class Guard:
             sentence = f"{address} is {kind}, which may not be called; allow its network if it is meant"
             raise Forbidden(errno.EACCES, sentence)
 
+    def check_url(self, url: str) -> None:
+        """Raises Forbidden when this URL says which address it is, and that may not be called. Other names are looked
+        at when they are called.
+        """
+        host = (urlsplit(url).hostname or "").rstrip(".")
+        known = "127.0.0.1" if host.endswith(".localhost") else _KNOWN_NAMES.get(host)
+        try:
+            text = known or str(ipaddress.ip_address(host))
+        except ValueError:
+            text = _numeric(host)
+        if text:
+            self.check(text)
+
     def socket(self, info: tuple[Any, ...]) -> socket.socket:
         """The socket of a connection that is about to be made. Raises Forbidden."""
         family, kind, protocol, _name, where = info
         self.check(str(where[0]))
         return socket.socket(family=family, type=kind, proto=protocol)
+
+
+def _numeric(host: str) -> str:
+    """The address in one of the odd ways in which IPv4 can be written, such as 2852039166 or 0x7f.1; "" for a name."""
+    try:
+        return socket.inet_ntoa(socket.inet_aton(host))
+    except OSError:
+        return ""
 
 
 def _meant(address: Address) -> Address:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from hedgerow_operator.adapters.providers.guard import Forbidden, Guard
+from hedgerow_operator.api.address_rules import urls_of
 from hedgerow_operator.api.inference_endpoint import InferenceEndpoint
-from hedgerow_operator.api.manifests import FoundEndpoint, Manifests
+from hedgerow_operator.api.manifests import FoundEndpoint, FoundProvider, Manifests
 from hedgerow_operator.api.serverless_provider import ServerlessProvider
 from hedgerow_operator.cli.check_parts.finding import ERROR, FINE, WARNING, Finding
 from hedgerow_operator.core.hedging.validation.judge import fault_of
 
 _KEPT = "keeps the schema and every rule of this release"
+# hedgerow local allows it; elsewhere the gateway says so.
+_OWN_MACHINE = ("127.0.0.0/8", "::1/128")
+_ALLOWING = "gateway.allowedNetworks of the chart, --allow-network of hedgerow-gateway"
 _Providers = Mapping[tuple[str, str], ServerlessProvider]
 
 
@@ -23,6 +28,7 @@ def findings(found: Manifests) -> Iterator[Finding]:
         yield from _answer_checks(endpoint)
     for provider in found.providers:
         yield Finding(FINE, "manifest", _KEPT, provider.where, _name(provider.provider))
+        yield from _addresses(provider)
 
 
 def _providers(found: FoundEndpoint, known: _Providers) -> Iterator[Finding]:
@@ -45,6 +51,17 @@ def _answer_checks(found: FoundEndpoint) -> Iterator[Finding]:
         fault = fault_of(check)
         if fault:
             yield Finding(ERROR, "validate", f"spec.validate[{number}]: {fault}", found.where, _name(found.endpoint))
+
+
+def _addresses(found: FoundProvider) -> Iterator[Finding]:
+    """Which of them a gateway refuses unless it is told otherwise."""
+    guard = Guard(_OWN_MACHINE)
+    for place, url in urls_of(found.provider.spec):
+        try:
+            guard.check_url(url)
+        except Forbidden as error:
+            yield Finding(WARNING, "address", f"spec.{place}: {error.strerror} ({_ALLOWING})", found.where,
+                          _name(found.provider))  # fmt: skip
 
 
 def _name(found: InferenceEndpoint | ServerlessProvider) -> str:

@@ -76,6 +76,14 @@ GOOD = {
     ),
     "an expression that comes true": (check("Expression", expression="length(choices) == `1`"), http(CHAT)),
 }
+WITHIN = {
+    "itself": {"properties": {"next": {"$ref": "#"}}},
+    "a part of it": {"$ref": "#/$defs/a", "$defs": {"a": {"type": "object"}}},
+    "a part by its name": {"$id": "https://e.example/a", "$ref": "b", "$defs": {"b": {"$id": "b", "type": "object"}}},
+    "the schema of schemas": {"$ref": "https://json-schema.org/draft/2020-12/schema"},
+    "nothing: these are values": {"not": {"enum": [{"$ref": "http://x.example"}]}},
+    "nothing: this is a field's name": {"properties": {"$ref": {"type": "string"}}},
+}
 BAD = {
     "JSON that does not fit": (check("JSONSchema", schema=NUMBER), http({"n": "x"}), "$.n breaks the schema's type"),
     "no JSON": (check("JSONSchema", schema=NUMBER), http(b"<html>"), "the answer is no JSON"),
@@ -85,11 +93,6 @@ BAD = {
         "what is at x is no JSON",
     ),
     "nothing at the place": (check("JSONSchema", schema=NUMBER, at="y"), http({"x": 1}), "there is nothing at y"),
-    "a reference to elsewhere": (
-        check("JSONSchema", schema={"$ref": "http://127.0.0.1:1/schema"}),
-        http({}),
-        "schema refers to what is not in it",
-    ),
     "another content type": (
         check("ContentType", content_types=("audio/wav",)),
         http(b"", "text/html"),
@@ -126,6 +129,18 @@ BAD = {
 }
 SENSELESS = {
     "a schema that is none": (check("JSONSchema", schema={"type": "text"}), "schema is no JSON Schema: 'text'"),
+    "a schema that is elsewhere": (
+        check("JSONSchema", schema={"items": {"$ref": "http://127.0.0.1:1/schema"}}),
+        "schema refers to 'http://127.0.0.1:1/schema', which is not in it",
+    ),
+    "a part that refers to what is elsewhere": (
+        check("JSONSchema", schema={"$ref": "#/parts/a", "parts": {"a": {"$ref": "https://e.example/b"}}}),
+        "schema refers to 'https://e.example/b'",
+    ),
+    "a part that the schema does not have": (
+        check("JSONSchema", schema={"$ref": "#/$defs/a"}),
+        "copy it below $defs and write #/$defs/NAME",
+    ),
     "a pattern that is none": (check("Regex", pattern="("), "pattern is no regular expression: missing )"),
     "an expression that is none": (check("Expression", expression="a["), "expression is no JMESPath"),
     "a place that is none": (check("NonEmpty", at="a["), "at is no JMESPath"),
@@ -141,6 +156,13 @@ def test_passes(name: str) -> None:
     one, seen = GOOD[name]
     assert fault_of(one) == ""
     assert told(one, seen) == ""
+
+
+@pytest.mark.parametrize("name", WITHIN)
+def test_a_schema_may_refer_to(name: str) -> None:
+    one = check("JSONSchema", schema=WITHIN[name])
+    assert fault_of(one) == ""
+    assert told(one, http({})) == ""
 
 
 @pytest.mark.parametrize("name", BAD)

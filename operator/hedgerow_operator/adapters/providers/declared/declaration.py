@@ -7,8 +7,8 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from hedgerow_operator.adapters.providers.declared.paths import picking
-from hedgerow_operator.adapters.providers.setup import Secrets
 from hedgerow_operator.adapters.providers.values import address
+from hedgerow_operator.api.address_rules import is_header_name, is_one_line
 from hedgerow_operator.core.hedging.seen import AttemptState
 
 # Instead of a path: the state is told by the HTTP status, as text.
@@ -70,9 +70,9 @@ def check(declaration: Declaration) -> None:
         raise ValueError("http.states names no state that means Valid; add for example COMPLETED: Valid")
 
 
-def headers_of(declaration: Declaration, secrets: Secrets) -> dict[str, str]:
-    """With the secrets in their places. Raises ValueError naming the key that is missing."""
-    return {name: _filled(name, value, secrets) for name, value in declaration.headers.items()}
+def filled(headers: Mapping[str, str], secrets: Mapping[str, str]) -> dict[str, str]:
+    """The headers with the secrets in their places. Raises ValueError that names what is missing or cannot be sent."""
+    return {name: _filled(name, value, secrets) for name, value in headers.items()}
 
 
 def url_of(call: DeclaredCall, job_id: str) -> str:
@@ -80,8 +80,14 @@ def url_of(call: DeclaredCall, job_id: str) -> str:
     return call.url.replace("{id}", quote(job_id, safe=""))
 
 
-def _filled(name: str, value: str, secrets: Secrets) -> str:
+def _filled(name: str, value: str, secrets: Mapping[str, str]) -> str:
+    if not is_header_name(name):
+        raise ValueError(f"http.headers: {name!r} is no name of a header; write one such as Authorization")
     for key in _PLACE.findall(value):
         if key not in secrets:
             raise ValueError(f"http.headers.{name} wants the key {key}, which the Secret does not have")
+        if not is_one_line(secrets[key]):
+            raise ValueError(f"http.headers.{name}: the Secret's {key} has a line break within; write it as one line")
+    if not is_one_line(value):
+        raise ValueError(f"http.headers.{name} has a line break, which no header can hold; write it as one line")
     return _PLACE.sub(lambda match: secrets[match[1]], value)

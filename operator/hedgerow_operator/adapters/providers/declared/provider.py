@@ -8,7 +8,7 @@ import msgspec
 from hedgerow_operator.adapters.providers.channels import ChannelAttempt, within
 from hedgerow_operator.adapters.providers.connection import Connection, read_json
 from hedgerow_operator.adapters.providers.contract import Answer, Call, Health, Update
-from hedgerow_operator.adapters.providers.declared.declaration import Declaration, check, headers_of
+from hedgerow_operator.adapters.providers.declared.declaration import Declaration, check, filled
 from hedgerow_operator.adapters.providers.declared.jobs import DeclaredJobs, body_of
 from hedgerow_operator.adapters.providers.declared.paths import picking
 from hedgerow_operator.adapters.providers.exchange import LONGEST_SECONDS, Asked, exchange, passed_on
@@ -31,7 +31,7 @@ class DeclaredHTTP:
         self.usd_per_second, self.idle_billed_seconds = setup.usd_per_second, setup.idle_billed_seconds
         self.shows_start = AttemptState.RUNNING in declared.states.values()
         self.free_in_queue = declared.free_in_queue
-        self._connection = Connection(setup, headers_of(declared, setup.secrets))
+        self._connection = Connection(setup, filled(declared.headers, setup.secrets))
         self._jobs = Jobs(DeclaredJobs(setup, declared, self._connection), declared.poll_seconds)
         self._output = picking(declared.output)
         self._limiter = setup.attempts(declared.submit.url)
