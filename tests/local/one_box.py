@@ -15,9 +15,9 @@ from pathlib import Path
 from hedgerow_operator.adapters.local.lock import holder
 from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.adapters.local.processes import members
-from hedgerow_operator.adapters.local.state_file import read_job
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.reconcile.ports import JobKey
+from tests.local.processes import stored_job
 
 HEDGEROW = (sys.executable, "-m", "hedgerow_operator.cli")
 
@@ -129,7 +129,7 @@ class OneBox:
 
     def job(self, name: str = "train") -> TrainingJob:
         """The job as it is stored."""
-        job = read_job(self.paths.object(JobKey("default", name)))
+        job = stored_job(self.paths.object(JobKey("default", name)))
         assert job is not None, f"there is no job {name}"
         return job
 
@@ -166,5 +166,5 @@ class OneBox:
 
 
 def _uid(path: Path) -> str:
-    job = read_job(path)
+    job = stored_job(path)
     return job.metadata.uid if job else ""

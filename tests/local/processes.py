@@ -1,6 +1,7 @@
 """`hedgerow local` as a user starts it, and what it leaves on the machine."""
 
 import contextlib
+import functools
 import os
 import signal
 import subprocess
@@ -92,7 +93,7 @@ class LocalRun:
 
     def job(self) -> TrainingJob:
         """The job as it is stored."""
-        job = read_job(self.state / "default" / "TrainingJob" / "run.yaml")
+        job = self._stored()
         assert job is not None, "no job is stored"
         return job
 
@@ -104,13 +105,12 @@ class LocalRun:
 
     def holds(self, kind: str) -> bool:
         """Whether the stored job has this condition and it is True."""
-        path = self.state / "default" / "TrainingJob" / "run.yaml"
-        job = read_job(path)
+        job = self._stored()
         return job is not None and is_true(job.status.conditions, kind)
 
     def alive(self) -> list[Member]:
         """Every live process of the job."""
-        job = read_job(self.state / "default" / "TrainingJob" / "run.yaml")
+        job = self._stored()
         return members(job.metadata.uid) if job else []
 
     def ranks(self) -> dict[int, int]:
@@ -150,8 +150,25 @@ class LocalRun:
             for member in self.alive():
                 kill(member.identity.pid, signal.SIGKILL)
 
+    def _stored(self) -> TrainingJob | None:
+        return stored_job(self.state / "default" / "TrainingJob" / "run.yaml")
+
     def _state(self) -> tuple[str, str]:
         return "--state-dir", str(self.state)
+
+
+def stored_job(path: Path) -> TrainingJob | None:
+    """The job in a state file, None without one. Whoever polls it parses it once: every state is a file of its own."""
+    try:
+        file = path.stat()
+    except OSError:
+        return read_job(path)
+    return _parsed(path, file.st_ino, file.st_mtime_ns, file.st_size)
+
+
+@functools.lru_cache(maxsize=64)
+def _parsed(path: Path, _inode: int, _written: int, _size: int) -> TrainingJob | None:
+    return read_job(path)
 
 
 def variable(member: Member, name: str) -> str:
