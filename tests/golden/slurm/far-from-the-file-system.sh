@@ -40,6 +40,10 @@ done
 (umask 077 && base64 -d > /shared/hedgerow/token.part && mv -f -- /shared/hedgerow/token.part /shared/hedgerow/token) << 'HEDGEROW_SCRIPT' || fail '/shared/hedgerow/token cannot be written'
 YSB0b2tlbg==
 HEDGEROW_SCRIPT
+
+if [ -n "$(find "$HEDGEROW_TOKEN_FILE" -perm /077 2>/dev/null)" ]; then
+  echo "hedgerow: others can read $HEDGEROW_TOKEN_FILE, to report for this job; chmod 600 $HEDGEROW_TOKEN_FILE" >&2
+fi
 (umask 077 && cat > "$directory/script.part" && mv -f -- "$directory/script.part" "$directory/script") << 'HEDGEROW_SCRIPT' || fail "$directory/script cannot be written"
 python train.py
 HEDGEROW_SCRIPT

@@ -36,6 +36,10 @@ for candidate in "$wanted" python3 /usr/bin/python3 python3.{14..7}; do
 done
 [ -n "$python" ] || fail "there is no python3 of 3.7 or later; name one in HEDGEROW_PYTHON where the job is submitted"
 (umask 077 && mkdir -p -- "$directory") || fail "$directory cannot be made; it must be on a file system of all nodes"
+
+if [ -n "$(find "$HEDGEROW_TOKEN_FILE" -perm /077 2>/dev/null)" ]; then
+  echo "hedgerow: others can read $HEDGEROW_TOKEN_FILE, to report for this job; chmod 600 $HEDGEROW_TOKEN_FILE" >&2
+fi
 (umask 077 && cat > "$directory/script.part" && mv -f -- "$directory/script.part" "$directory/script") << 'HEDGEROW_SCRIPT' || fail "$directory/script cannot be written"
 python train.py
 HEDGEROW_SCRIPT

@@ -43,6 +43,10 @@ done
 [ -n "$python" ] || fail "there is no python3 of 3.7 or later; name one in HEDGEROW_PYTHON where the job is submitted"
 (umask 077 && mkdir -p -- "$directory") || fail "$directory cannot be made; it must be on a file system of all nodes"
 
+if [ -n "$(find "$HEDGEROW_TOKEN_FILE" -perm /077 2>/dev/null)" ]; then
+  echo "hedgerow: others can read $HEDGEROW_TOKEN_FILE, to report for this job; chmod 600 $HEDGEROW_TOKEN_FILE" >&2
+fi
+
 run=$(( ${SLURM_RESTART_COUNT:-0} + 1 ))
 until HEDGEROW_PLACEMENT=$(sed -n "${run}p" "$runs" 2>/dev/null) && [ -n "$HEDGEROW_PLACEMENT" ]; do sleep 1; done
 export HEDGEROW_PLACEMENT

@@ -219,3 +219,13 @@ def test_each_run_of_a_requeued_job_begins_with_the_attempt_that_its_comment_tel
     assert "HEDGEROW_PLACEMENT=1" in run(made.script, nodes, tmp_path).stdout.splitlines()
     again = run(made.script, {**nodes, "SLURM_RESTART_COUNT": "11", "SLURM_JOB_ID": "7"}, tmp_path)
     assert "HEDGEROW_PLACEMENT=4" in again.stdout.splitlines()
+
+
+@pytest.mark.parametrize(("mode", "told"), [(0o600, 0), (0o400, 0), (0o644, 1), (0o640, 1)])
+def test_a_token_that_others_can_read_is_told_once(mode: int, told: int, nodes: dict[str, str], tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("a token\n")
+    token.chmod(mode)
+    made = submission(slurm_job(), 1, (), structs.replace(places(tmp_path), token_file=str(token)))
+    printed = run(made.script, nodes, tmp_path).stderr
+    assert printed.count(f"others can read {token}, to report for this job; chmod 600 {token}") == told

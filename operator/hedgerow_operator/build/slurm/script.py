@@ -28,6 +28,11 @@ done
 [ -n "$python" ] || fail "there is no python3 of 3.7 or later; name one in HEDGEROW_PYTHON where the job is submitted"
 (umask 077 && mkdir -p -- "$directory") || fail "$directory cannot be made; it must be on a file system of all nodes"
 """
+_SECRECY = r"""
+if [ -n "$(find "$HEDGEROW_TOKEN_FILE" -perm /077 2>/dev/null)" ]; then
+  echo "hedgerow: others can read $HEDGEROW_TOKEN_FILE, to report for this job; chmod 600 $HEDGEROW_TOKEN_FILE" >&2
+fi
+"""
 # Slurm counts the runs of a job that is requeued from 0, and says so from the second on.
 _WHICH_RUN = r"""
 run=$(( ${SLURM_RESTART_COUNT:-0} + 1 ))
@@ -52,6 +57,7 @@ def batch_script(job: TrainingJob, placement: int, places: Places) -> str:
         _head(job, placement, places),
         _PREPARE,
         *(_carried(path, data) for path, data in sorted(places.carried.items())),
+        _SECRECY,
         _WHICH_RUN if places.runs else _WHICH_RUN_BY_COMMENT if places.runs_in_comment else "",
         _written(slurm.script),
         _by_users_srun(slurm) if calls_srun(slurm.script) else _by_our_srun(job, slurm, places),
