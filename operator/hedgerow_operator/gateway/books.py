@@ -16,8 +16,9 @@ from hedgerow_operator.core.hedging.leases import Asked
 from hedgerow_operator.core.hedging.spent import DAY, HOUR
 from hedgerow_operator.gateway.account import Account
 from hedgerow_operator.gateway.cancel_queue import CancelQueue, Patience
+from hedgerow_operator.gateway.job_book import EndpointJobs
 from hedgerow_operator.gateway.journal import Journal
-from hedgerow_operator.gateway.journal_entries import Given, Kept
+from hedgerow_operator.gateway.journal_entries import Given, Kept, KeptJob
 from hedgerow_operator.gateway.losers import EndpointLosers, reap
 from hedgerow_operator.gateway.protection import EndpointProtection
 
@@ -72,6 +73,8 @@ class Books:
         self._budgets: dict[str, BudgetSpec | None] = {}
         self._leases: dict[str, Limits] = {}
         self._left: dict[str, list[Kept]] = {}
+        self._left_jobs: dict[str, list[KeptJob]] = {}
+        self._job_books: dict[str, EndpointJobs] = {}
         self._unserved: asyncio.TimerHandle | None = None
 
     def open(self) -> str:
@@ -83,6 +86,8 @@ class Books:
             self._account(row.endpoint).budget.charge(row.provider, row.charge, min(row.at, now))
         for kept in loaded.attempts:
             self._left.setdefault(kept.endpoint, []).append(kept)
+        for job in loaded.jobs:
+            self._left_jobs.setdefault(job.endpoint, []).append(job)
         self._leases = dict(loaded.leases)
         if self._left:
             loop = asyncio.get_running_loop()
@@ -107,6 +112,13 @@ class Books:
         protection.renew(names)
         reap(account, self.queue, self._left.pop(endpoint, ()), providers)
         return account, EndpointLosers(endpoint, self.queue), protection
+
+    def jobs(self, endpoint: str) -> EndpointJobs:
+        """The names of the endpoint's jobs."""
+        if endpoint not in self._job_books:
+            left = self._left_jobs.pop(endpoint, ())
+            self._job_books[endpoint] = EndpointJobs(endpoint, self.journal, left)
+        return self._job_books[endpoint]
 
     def forget(self, endpoint: str) -> None:
         """It is served no more. What it spent is remembered, should it come back."""

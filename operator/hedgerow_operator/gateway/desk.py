@@ -21,7 +21,7 @@ from hedgerow_operator.api.inference_spec import Budget, EndpointProvider, Infer
 from hedgerow_operator.api.serverless_provider import ServerlessProvider, ServerlessProviderSpec
 from hedgerow_operator.gateway.from_manifests import settings_of
 from hedgerow_operator.gateway.gateway import Gateway
-from hedgerow_operator.gateway.ports import Losers, Money, Parts, Protection, Validator
+from hedgerow_operator.gateway.ports import JobBook, Losers, Money, Parts, Protection, Validator
 from hedgerow_operator.gateway.provider_factory import provider_of
 from hedgerow_operator.gateway.secret_files import SecretMissingError, SecretSource
 from hedgerow_operator.gateway.settings import ApiKeys, EndpointSettings
@@ -36,6 +36,9 @@ class Accounts(Protocol):
         self, endpoint: str, providers: Sequence[Provider], budget: Budget | None
     ) -> tuple[Money, Losers, Protection]:
         """Of one endpoint; called again it goes on with the new limits."""
+
+    def jobs(self, endpoint: str) -> JobBook:
+        """The names of its jobs."""
 
     def forget(self, endpoint: str) -> None:
         """It is served no longer."""
@@ -149,6 +152,7 @@ class Desk:
             protection=protection,
             validators=validators,
             scrubbers=self._scrubbers(endpoint),
+            jobs=self._accounts.jobs(_full_name(endpoint)),
         )
         self._gateway.serve(settings, parts)
 

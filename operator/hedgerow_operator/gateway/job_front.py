@@ -82,8 +82,10 @@ class JobFront:
     async def _begun(self, incoming: Incoming, wait: float) -> Reply:
         job = self._jobs.begin(_wanted(incoming, self._endpoint.settings.deadline_seconds))
         if not wait:
+            await self._jobs.written(job)
             return json_reply(200, {"id": job.id, "status": str(job.state)})
         try:
+            await self._jobs.written(job)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait):
                     await job.done.wait()

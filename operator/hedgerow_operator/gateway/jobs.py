@@ -1,6 +1,7 @@
 """Jobs of one endpoint: each is a race that goes on without its client, and a result that can be asked for later."""
 
 import asyncio
+import time
 import uuid
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
@@ -13,12 +14,14 @@ from hedgerow_operator.gateway.asked import LostError, WhyLost
 from hedgerow_operator.gateway.asking import Asking
 from hedgerow_operator.gateway.endpoint import Endpoint
 from hedgerow_operator.gateway.incoming import Incoming
+from hedgerow_operator.gateway.journal_entries import KeptJob
 from hedgerow_operator.gateway.passing_on import headers_of
 from hedgerow_operator.gateway.race import Race, Won
 from hedgerow_operator.gateway.reply import RefusedError
 from hedgerow_operator.gateway.shaping import body_of, output_of
 
 _MOST_JOBS = 10_000
+_NO_INPUT = Incoming(request_id="", method="POST", path="", headers={}, body=b"", deadline=0.0)
 # Of results that are kept to be asked for; beyond it the oldest go.
 _MOST_BYTES = 256 * 1024 * 1024
 
@@ -34,6 +37,9 @@ class JobState(StrEnum):
     TIMED_OUT = "TIMED_OUT"
 
 
+# What is left to say of a job that another process had.
+LOST = "the gateway ended before this job was answered, and what it had begun at providers is given up; send it anew"
+LOST_RESULT = "this job was completed, but its result is gone: the gateway has ended since; send it anew"
 FINAL = frozenset({JobState.COMPLETED, JobState.FAILED, JobState.CANCELLED, JobState.TIMED_OUT})
 
 
@@ -48,7 +54,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
 
 
 class Job:
-    """One of them. Times by the loop's clock."""
+    """One of them. Times by the loop's clock. lost: a gateway before this one had it; its name is all that is left."""
 
     def __init__(self, job_id: str, wanted: Wanted) -> None:
         self.id, self.wanted = job_id, wanted
@@ -60,7 +66,7 @@ class Job:
         self.execution: float | None = None
         self.ended_at: float | None = None
         self.size = 0
-        self.streamed = self.purged = False
+        self.streamed = self.lost = False
         self.race: Race | None = None
         self.task: asyncio.Task[None] | None = None
         self.done = asyncio.Event()
@@ -93,6 +99,8 @@ class Jobs:
         self._endpoint, self._owner, self._ended = endpoint, owner, ended
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self.retried = self._bytes = 0
+        book = endpoint.parts.jobs
+        self._lost = {kept.id: self._taken_over(kept) for kept in (book.left() if book is not None else ())}
 
     def __iter__(self) -> Iterator[Job]:
         return iter(self._jobs.values())
@@ -107,16 +115,24 @@ class Jobs:
         self._start(job)
         return job
 
+    async def written(self, job: Job) -> None:
+        """Until its name outlives this process: before that, nobody is to be given it."""
+        book, wanted = self._endpoint.parts.jobs, job.wanted
+        if book is not None:
+            await book.begun(job.id, wanted.seconds + self._endpoint.settings.result_seconds, wanted.webhook)
+
     def find(self, job_id: str) -> Job:
         """Raises RefusedError."""
         self._forget_old()
-        job = self._jobs.get(job_id)
+        job = self._jobs.get(job_id) or self._lost.get(job_id)
         if job is None:
             raise RefusedError(404, "there is no such job; results are kept for a while only")
         return job
 
     def retry(self, job: Job) -> None:
         """Once more, under the same name. Raises RefusedError."""
+        if job.lost:
+            raise RefusedError(400, "its input went with the gateway that had it; send the job anew")
         if job.final not in (JobState.FAILED, JobState.TIMED_OUT):
             raise RefusedError(400, f"only jobs that failed or timed out can be retried; this one is {job.state}")
         job.final, job.error, job.ended_at, job.done = None, "", None, asyncio.Event()
@@ -167,13 +183,33 @@ class Jobs:
         if job.final is None:
             job.final, job.ended_at = state, asyncio.get_running_loop().time()
             job.done.set()
+            book = self._endpoint.parts.jobs
+            if book is not None:
+                book.ended(job.id, state, job.error, self._endpoint.settings.result_seconds)
             self._ended(job)
+
+    def _taken_over(self, kept: KeptJob) -> Job:
+        """What its client is told of a job that went with another gateway."""
+        job = Job(kept.id, Wanted(incoming=_NO_INPUT, seconds=0.0, webhook=kept.webhook))
+        job.lost, job.error = True, kept.error or (LOST_RESULT if kept.state == JobState.COMPLETED else "")
+        if not kept.state:
+            job.error = LOST
+            self._end(job, JobState.FAILED)
+            return job
+        job.final = JobState.FAILED if kept.state == JobState.COMPLETED else JobState(kept.state)
+        left = kept.until - time.time()
+        job.ended_at = asyncio.get_running_loop().time() + left - self._endpoint.settings.result_seconds
+        return job
 
     def _forget_old(self) -> None:
         now, kept = asyncio.get_running_loop().time(), self._endpoint.settings.result_seconds
+        while self._lost and (next(iter(self._lost.values())).ended_at or 0.0) + kept <= now:
+            del self._lost[next(iter(self._lost))]
         while self._jobs:
             job = next(iter(self._jobs.values()))
             if job.ended_at is None or (job.ended_at + kept > now and self._bytes <= _MOST_BYTES):
                 return
             del self._jobs[job.id]
             self._bytes -= job.size
+            if self._endpoint.parts.jobs is not None:
+                self._endpoint.parts.jobs.forgotten(job.id)

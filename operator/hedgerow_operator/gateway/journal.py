@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from hedgerow_operator.core.hedging.budget import Limits
 from hedgerow_operator.core.hedging.charges import Charge
 from hedgerow_operator.core.hedging.spent import DAY
-from hedgerow_operator.gateway.journal_entries import Given, Kept, Loaded, SpentRow
+from hedgerow_operator.gateway.journal_entries import Given, Kept, KeptJob, Loaded, SpentRow
 from hedgerow_operator.gateway.journal_file import JournalFile, is_corrupt
 
 _log = logging.getLogger(__name__)
@@ -32,6 +32,7 @@ _SWEEP_SECONDS = 2.0
 _LARGE_LOG_BYTES, _OLD_LOG_SECONDS = 4 << 20, 60.0
 Statement = tuple[str, tuple[object, ...]]
 _INSERT = "INSERT OR REPLACE INTO attempts (id, kept, job, why) VALUES (?, ?, ?, ?)"
+_JOB = "INSERT OR REPLACE INTO jobs (id, until, entry) VALUES (?, ?, ?)"
 _SPEND = (
     "INSERT INTO spent VALUES (?, ?, ?, ?, ?) ON CONFLICT (endpoint, provider, minute, measured) "
     "DO UPDATE SET amount = amount + excluded.amount"
@@ -72,10 +73,7 @@ class Journal:
         """
         self._open[kept.number] = kept
         self._put(_INSERT, kept.number, msgspec.json.encode(kept), kept.job_id, kept.why, urgent=True)
-        if not self.trouble:
-            written = asyncio.get_running_loop().create_future()
-            self._written.append(written)
-            await written
+        await self._until_written()
 
     def named(self, kept: Kept) -> None:
         """The provider calls it so."""
@@ -100,6 +98,19 @@ class Journal:
                 kept.endpoint,
                 msgspec.json.encode(given),
             )
+
+    async def job_begun(self, job: KeptJob) -> None:
+        """Its client is to be given its name; as ``begin``."""
+        self._put(_JOB, job.id, job.until, msgspec.json.encode(job), urgent=True)
+        await self._until_written()
+
+    def job(self, job: KeptJob) -> None:
+        """It is so now."""
+        self._put(_JOB, job.id, job.until, msgspec.json.encode(job))
+
+    def job_forgotten(self, job_id: str) -> None:
+        """Nobody can ask for it any more."""
+        self._put("DELETE FROM jobs WHERE id = ?", job_id)
 
     def lease(self, endpoint: str, lease: Limits) -> None:
         """The part of the budget that this gateway may spend."""
@@ -140,6 +151,12 @@ class Journal:
             self._timer.cancel()
         self._file.close()
 
+    async def _until_written(self) -> None:
+        if not self.trouble:
+            written = asyncio.get_running_loop().create_future()
+            self._written.append(written)
+            await written
+
     def _put(self, sql: str, *arguments: object, urgent: bool = False) -> None:
         self._waiting.append((sql, arguments))
         loop = asyncio.get_running_loop()
@@ -163,6 +180,7 @@ class Journal:
         """Its size has bounds, and what was written lately is put in its place."""
         self._swept_at = time.time()
         db.execute("DELETE FROM spent WHERE minute < ?", (int((self._swept_at - DAY) // _MINUTE) - 60,))
+        db.execute("DELETE FROM jobs WHERE until < ?", (self._swept_at,))
         newest = "SELECT id FROM receipts ORDER BY id DESC LIMIT 1 OFFSET ?"
         db.execute(f"DELETE FROM receipts WHERE id <= ({newest})", (MOST_RECEIPTS,))  # noqa: S608  (no input in it)
         due = self._swept_at - self._checked_at > _OLD_LOG_SECONDS or self._file.log_bytes > _LARGE_LOG_BYTES
@@ -188,7 +206,7 @@ class Journal:
                 (_INSERT, (one.number, msgspec.json.encode(one), one.job_id, one.why)) for one in self._open.values()
             )
             with contextlib.suppress(sqlite3.Error):
-                self._write([*kept, *(one for one in batch if one[0] == _SPEND)])
+                self._write([*kept, *(one for one in batch if one[0] in (_SPEND, _JOB))])
             return
         if not self.trouble:
             _log.error("the journal cannot be written for now (%s); attempts are made all the same", error)
@@ -207,7 +225,9 @@ class Journal:
             for endpoint, provider, minute, measured, amount in db.execute("SELECT * FROM spent ORDER BY minute")
         )
         leases = {name: Limits(hourly, daily) for name, hourly, daily in db.execute("SELECT * FROM leases")}
-        return Loaded(attempts=tuple(attempts), spent=spent, leases=leases)
+        read = msgspec.json.Decoder(KeptJob).decode
+        jobs = tuple(read(entry) for (entry,) in db.execute("SELECT entry FROM jobs ORDER BY until"))
+        return Loaded(attempts=tuple(attempts), spent=spent, leases=leases, jobs=jobs)
 
 
 def read_receipts(db: sqlite3.Connection, most: int, endpoint: str | None = None) -> list[Given]:

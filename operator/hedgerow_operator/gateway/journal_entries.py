@@ -1,4 +1,4 @@
-"""What the journal holds: attempts of which it is not known how they ended, receipts of losers, and what was spent."""
+"""What the journal holds: attempts that may run, receipts of losers, what was spent, and the names of jobs."""
 
 from msgspec import Struct
 
@@ -40,6 +40,19 @@ class Given(Struct, frozen=True, kw_only=True):
     receipt: Receipt
 
 
+class KeptJob(Struct, frozen=True, kw_only=True):
+    """A job that a client may ask for. until: seconds since 1970. state: in which it ended; empty: it has not. error:
+    as its client was told. webhook: whom to tell of its end; empty: nobody, any more.
+    """
+
+    id: str
+    endpoint: str
+    until: float
+    state: str = ""
+    error: str = ""
+    webhook: str = ""
+
+
 class SpentRow(Struct, frozen=True):
     """What was spent in one minute. at: its beginning."""
 
@@ -55,4 +68,5 @@ class Loaded(Struct, frozen=True, kw_only=True):
     attempts: tuple[Kept, ...] = ()
     spent: tuple[SpentRow, ...] = ()
     leases: dict[str, Limits] = {}
+    jobs: tuple[KeptJob, ...] = ()
     odd: str = ""

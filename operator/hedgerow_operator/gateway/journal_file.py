@@ -13,6 +13,8 @@ CREATE TABLE IF NOT EXISTS receipts (id INTEGER PRIMARY KEY, endpoint TEXT NOT N
 CREATE INDEX IF NOT EXISTS receipts_of ON receipts (endpoint, id);
 CREATE TABLE IF NOT EXISTS spent (endpoint TEXT, provider TEXT, minute INTEGER, measured INTEGER, amount INTEGER,
   PRIMARY KEY (endpoint, provider, minute, measured)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS jobs (id TEXT PRIMARY KEY, until REAL NOT NULL, entry BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS jobs_until ON jobs (until);
 CREATE TABLE IF NOT EXISTS leases (endpoint TEXT PRIMARY KEY, hourly INTEGER, daily INTEGER);
 """
 _VERSION = 1

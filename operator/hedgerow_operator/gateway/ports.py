@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from hedgerow_operator.adapters.providers.contract import Answer, Attempt, Provider
 from hedgerow_operator.adapters.providers.scrubbing import Scrubber
+from hedgerow_operator.gateway.journal_entries import KeptJob
 
 
 class Launch(Struct, frozen=True, kw_only=True):
@@ -103,8 +104,26 @@ class Validator(Protocol):
         """Why it is no valid answer, in a sentence; empty: it is one. Never raises."""
 
 
+class JobBook(Protocol):
+    """The names of one endpoint's jobs, which outlive the gateway; seconds: for how long they can be asked for."""
+
+    def left(self) -> tuple[KeptJob, ...]:
+        """Those of an earlier process; once."""
+
+    async def begun(self, job_id: str, seconds: float, webhook: str) -> None:
+        """There is one; it is written when this returns."""
+
+    def ended(self, job_id: str, state: str, error: str, seconds: float) -> None:
+        """It has ended so."""
+
+    def forgotten(self, job_id: str) -> None:
+        """Nobody can ask for it any more."""
+
+
 class Parts(Struct, frozen=True, kw_only=True):
-    """What one endpoint is made of, by its settings. scrubbers: by provider, where it is sent secrets."""
+    """What one endpoint is made of, by its settings. scrubbers: by provider, where it is sent secrets. jobs: None:
+    their names end with the gateway.
+    """
 
     providers: Sequence[Provider]
     money: Money
@@ -112,3 +131,4 @@ class Parts(Struct, frozen=True, kw_only=True):
     protection: Protection
     validators: Sequence[Validator] = ()
     scrubbers: Mapping[str, Scrubber] = {}
+    jobs: JobBook | None = None
