@@ -1,4 +1,4 @@
-"""A gateway is killed: whoever asks the next one for a job of it is told what became of it, and never that it was none."""
+"""A gateway is killed: whoever asks the next one for a job of it is told what became of it, never that there is none."""
 
 import asyncio
 import contextlib
