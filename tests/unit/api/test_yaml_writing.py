@@ -47,4 +47,4 @@ def test_whatever_is_written_is_read_back(value: Any) -> None:
 
 def test_the_order_of_fields_is_kept_and_scripts_are_readable() -> None:
     text = yaml_text({"b": 1, "a": ["x y", "-c", "set -e\ntorchrun a.py\n"]})
-    assert text == 'b: 1\na:\n  - "x y"\n  - "-c"\n  - |\n    set -e\n    torchrun a.py\n'
+    assert text == 'b: 1\na:\n- "x y"\n- "-c"\n- |\n  set -e\n  torchrun a.py\n'

@@ -1,14 +1,12 @@
 """One job object as a YAML file."""
 
-import io
 from pathlib import Path
-
-from ruamel.yaml import YAML
 
 from hedgerow_operator.adapters.local.errors import StateError
 from hedgerow_operator.adapters.local.files import read_text, write_whole
 from hedgerow_operator.api.training_job import TrainingJob, training_job, training_job_fields
 from hedgerow_operator.api.yaml_text import YAMLTextError, read_documents
+from hedgerow_operator.api.yaml_writing import yaml_text
 
 
 def read_job(path: Path) -> TrainingJob | None:
@@ -34,13 +32,7 @@ def read_job(path: Path) -> TrainingJob | None:
 
 def write_job(path: Path, job: TrainingJob) -> None:
     """Store the whole object."""
-    yaml = YAML(typ="safe", pure=True)
-    yaml.default_flow_style = False
-    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
-    yaml.width = 120
-    buffer = io.StringIO()
-    yaml.dump(training_job_fields(job), buffer)
-    write_whole(path, buffer.getvalue().encode())
+    write_whole(path, yaml_text(training_job_fields(job)).encode())
 
 
 def _corrupt(path: Path, why: str) -> StateError:
