@@ -29,9 +29,9 @@ def stop_of(run: Run, course: Course, latency: float, lag: float) -> float:
     return min(run.launched_at + course.answer_seconds, run.given_up_at, latency + lag)
 
 
-def cost_of(outcome: Outcome, courses: Mapping[str, Course], lag: float) -> Cost:
-    """Of one round. lag: seconds from the answer until a loser has really stopped."""
-    parts = [_cost_of_run(run, courses[run.provider], outcome, lag) for run in outcome.runs]
+def cost_of(outcome: Outcome, courses: Mapping[str, Course], lag: float, rates: Mapping[str, float] = RATES) -> Cost:
+    """Of one round. lag: seconds from the answer until a loser has really stopped. rates: US dollars a second."""
+    parts = [_cost_of_run(run, courses[run.provider], outcome, lag, rates) for run in outcome.runs]
     return Cost(
         active=sum(part.active for part in parts),
         billed=sum(part.billed for part in parts),
@@ -48,14 +48,14 @@ def mean_cost(costs: list[Cost]) -> Cost:
     )
 
 
-def _cost_of_run(run: Run, course: Course, outcome: Outcome, lag: float) -> Cost:
+def _cost_of_run(run: Run, course: Course, outcome: Outcome, lag: float, rates: Mapping[str, float]) -> Cost:
     late = 0.0 if run.provider == outcome.winner else lag
     ran = stop_of(run, course, outcome.latency_seconds, late) - run.launched_at
     queue = course.queue_seconds or 0.0
     began = ran > queue
     if course.refused or (run.provider in FREE_IN_QUEUE and not began):
         return Cost(active=0.0, billed=0.0, execution=0.0)
-    rate = RATES.get(run.provider, 0.0)
+    rate = rates.get(run.provider, 0.0)
     executed = max(0.0, ran - queue)
     if course.execution_seconds is not None:
         executed = min(executed, course.execution_seconds)

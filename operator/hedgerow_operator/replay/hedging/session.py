@@ -1,7 +1,7 @@
 """All rounds in their order: each is decided with what the rounds before it have shown, and no more."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -12,7 +12,7 @@ from hedgerow_operator.core.hedging.fixed import Fixed, NoHedge, Race
 from hedgerow_operator.core.hedging.learning import Attempted, Learning
 from hedgerow_operator.core.hedging.load import LoadCap
 from hedgerow_operator.core.hedging.seen import ProviderSeen
-from hedgerow_operator.replay.hedging.costs import FREE_IN_QUEUE, Cost, cost_of, stop_of
+from hedgerow_operator.replay.hedging.costs import FREE_IN_QUEUE, RATES, Cost, cost_of, stop_of
 from hedgerow_operator.replay.hedging.rounds import Course, Round
 from hedgerow_operator.replay.hedging.simulate import Market, Outcome, Run, simulate
 
@@ -47,14 +47,23 @@ class Decided(Struct, frozen=True, kw_only=True):
 
 
 class HedgingReplay:
-    """cancel_lag: seconds until a loser has really stopped. max_extra_load: attempts beyond the first, as a share."""
+    """cancel_lag: seconds until a loser has really stopped. max_extra_load: attempts beyond the first, as a share.
+
+    rates: US dollars a second, by provider.
+    """
 
     def __init__(
-        self, choice: Choice, *, cancel_lag: float = 0.0, max_live: int = 3, max_extra_load: float = 1.0
+        self,
+        choice: Choice,
+        *,
+        cancel_lag: float = 0.0,
+        max_live: int = 3,
+        max_extra_load: float = 1.0,
+        rates: Mapping[str, float] = RATES,
     ) -> None:
         self._policy = choice.policy
         self._names: Sequence[str] = ORDER[: choice.providers]
-        self._lag = cancel_lag
+        self._lag, self._rates = cancel_lag, rates
         self._market = Market(max_live=max_live)
         self._load = LoadCap(max_extra_load)
         self._learning = {name: Learning() for name in self._names}
@@ -73,7 +82,7 @@ class HedgingReplay:
             seen = attempted(run, one.courses[run.provider], outcome, gap)
             self._learning[run.provider].learn(seen, one.began_at)
         self._last.update((run.provider, one.began_at) for run in outcome.runs)
-        return Decided(round=one, outcome=outcome, cost=cost_of(outcome, one.courses, self._lag))
+        return Decided(round=one, outcome=outcome, cost=cost_of(outcome, one.courses, self._lag, self._rates))
 
     def _providers(self, one: Round) -> tuple[ProviderSeen, ...]:
         return tuple(

@@ -1,0 +1,1 @@
+"""What benchmarks/hedging.py plays, and how it compares."""
