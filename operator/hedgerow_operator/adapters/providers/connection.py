@@ -52,8 +52,8 @@ class Connection:
         longest_wait: float = 60.0,
         seconds: float | None = None,
     ) -> Reply:
-        """One call and its whole answer. what: in words, for errors. seconds: None, as usual. Raises ProviderError, also
-        for 400 and more.
+        """One call and its whole answer. what: in words, for errors. seconds: None, as usual. Raises ProviderError,
+        also for 400 and more.
         """
         if json is not None:
             body, headers = msgspec.json.encode(json), {"Content-Type": "application/json", **(headers or {})}
