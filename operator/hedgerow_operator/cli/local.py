@@ -21,11 +21,9 @@ from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.cli import background
 from hedgerow_operator.cli.notify.notices import Notices
 from hedgerow_operator.cli.notify.shape import format_of
-from hedgerow_operator.cli.notify.webhook import Webhook, host_of
 from hedgerow_operator.cli.outcome import name_of
 from hedgerow_operator.cli.output import Output
 from hedgerow_operator.cli.serving.wanted import NOTHING_SERVED, ServingOptions, Wanted, wanted
-from hedgerow_operator.cli.session import Session
 from hedgerow_operator.cli.slurm_jobs import on_slurm
 from hedgerow_operator.cli.views.base import View
 from hedgerow_operator.cli.views.json_lines import JSONLines
@@ -87,6 +85,8 @@ def run_told(
 ) -> int:
     """Run the jobs with what the command line says about telling; the exit code."""
     if telling.notify is not None:
+        from hedgerow_operator.cli.notify.webhook import host_of
+
         host_of(telling.notify)
     if not telling.detach:
         return run_jobs(
@@ -145,11 +145,16 @@ async def _run(
     serving: Wanted,
 ) -> int:
     views = [shown, Lines(time.time, lambda text: background.append(paths.news, text)), LiveFile(paths, time.monotonic)]
+    # Only here: bad input is told in half the time without the server, and few are notified.
+    from hedgerow_operator.cli.session import Session
+
     streams = background.STREAMS if telling.detach else background.terminal_streams()
     if telling.detach:
         background.to_file(paths.news, streams)
     async with contextlib.AsyncExitStack() as stack:
         if telling.notify is not None:
+            from hedgerow_operator.cli.notify.webhook import Webhook
+
             webhook = Webhook(telling.notify, lambda sentence: all_views.note(sentence))
             await stack.enter_async_context(webhook)
             shape = telling.notify_format or format_of(telling.notify)

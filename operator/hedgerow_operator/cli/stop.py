@@ -14,7 +14,6 @@ from hedgerow_operator.cli.attach import watch
 from hedgerow_operator.cli.found_jobs import Found, State, find
 from hedgerow_operator.cli.outcome import NOT_ALL_SUCCEEDED, is_finished, name_of
 from hedgerow_operator.cli.serving.stopping import stop_serving
-from hedgerow_operator.cli.session import Session
 from hedgerow_operator.cli.views.silent import Silent
 from hedgerow_operator.reconcile.ports import JobKey
 
@@ -65,6 +64,9 @@ def _asked(paths: StatePaths, watched: list[Found]) -> bool:
 
 def _take_over(state: State, left: list[Found]) -> None:
     """Look after the jobs only to stop them. Raises click.ClickException."""
+    # Only here: most often somebody looks after them, who is only asked.
+    from hedgerow_operator.cli.session import Session
+
     keys = [key_of(found.job) for found in left]
     click.echo(f"stopping {', '.join(name_of(found.job) for found in left)}, which nobody looks after …")
     try:

@@ -1,5 +1,6 @@
 """What is said to somebody who mistypes the command line."""
 
+import subprocess
 import sys
 
 import pytest
@@ -52,3 +53,14 @@ def test_one_sentence_and_exit_code_2_for(
     assert ended.value.code == BAD_INPUT
     assert said.startswith(sentence)
     assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments", [["local", "-f", "nowhere.yaml"], ["ps", "--state-dir", "nowhere"], ["stop", "--state-dir", "nowhere"]]
+)
+def test_bad_input_is_told_before_the_server_is_loaded(arguments: list[str]) -> None:
+    program = (
+        "import sys; from hedgerow_operator.cli.main import main\ntry: main()\nfinally: print('aiohttp' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (BAD_INPUT, "False\n"), done.stderr
