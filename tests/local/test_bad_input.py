@@ -131,7 +131,7 @@ def test_a_folder_for_temporary_files_that_refuses_is_named(run: LocalRun, monke
         ensure_archive(StatePaths(run.state))
 
 
-def full_disk(path: str) -> None:
+def full_disk(path: str, compiled: bool = False) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
 
 
