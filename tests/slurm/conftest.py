@@ -14,6 +14,8 @@ HERE = Path(__file__).parent
 # Those that take longest begin first, so that none is left over when the other processes have nothing more to do.
 LONGEST_FIRST = (
     "test_jobs.py",
+    "test_batch_host.py",
+    "test_requeued_jobs.py",
     "test_sbatch_ends.py",
     "test_driver_contract.py",
     "test_driver_contract_ids.py",
