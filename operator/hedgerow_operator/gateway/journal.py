@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from hedgerow_operator.adapters.providers.contract import OUR_NAMES
 from hedgerow_operator.core.hedging.budget import Limits
 from hedgerow_operator.core.hedging.charges import Charge
 from hedgerow_operator.core.hedging.spent import DAY
@@ -32,6 +33,7 @@ _SWEEP_SECONDS = 2.0
 _LARGE_LOG_BYTES, _OLD_LOG_SECONDS = 4 << 20, 60.0
 Statement = tuple[str, tuple[object, ...]]
 _INSERT = "INSERT OR REPLACE INTO attempts (id, kept, job, why) VALUES (?, ?, ?, ?)"
+_NAME = "UPDATE attempts SET job = ? WHERE id = ?"
 _JOB = "INSERT OR REPLACE INTO jobs (id, until, entry) VALUES (?, ?, ?)"
 _SPEND = (
     "INSERT INTO spent VALUES (?, ?, ?, ?, ?) ON CONFLICT (endpoint, provider, minute, measured) "
@@ -46,6 +48,8 @@ class Journal:
         self._file = JournalFile(path)
         self._waiting: list[Statement] = []
         self._open: dict[int, Kept] = {}
+        self._names: dict[int, str] = {}
+        self._spent: dict[tuple[str, str, int, bool], int] = {}
         self._written: list[asyncio.Future[None]] = []
         self._timer: asyncio.Handle | None = None
         self._soon = self._paused = False
@@ -76,9 +80,13 @@ class Journal:
         await self._until_written()
 
     def named(self, kept: Kept) -> None:
-        """The provider calls it so."""
+        """The provider calls it so. A name of ours, by which nobody can end it, is written only if it runs on."""
         self._open[kept.number] = kept
-        self._put("UPDATE attempts SET job = ? WHERE id = ?", kept.job_id, kept.number, urgent=True)
+        if kept.job_id.startswith(OUR_NAMES):
+            self._names[kept.number] = kept.job_id
+            self._later()
+        else:
+            self._put(_NAME, kept.job_id, kept.number, urgent=True)
 
     def given_up(self, kept: Kept) -> None:
         """It is to be ended."""
@@ -88,9 +96,11 @@ class Journal:
     def ended(self, kept: Kept, charge: Charge, at: float, given: Given | None = None) -> None:
         """It is known what it has cost, and no more is to be done for it."""
         self._open.pop(kept.number, None)
+        self._names.pop(kept.number, None)
         self._put("DELETE FROM attempts WHERE id = ?", kept.number)
         if charge.amount:
-            self._put(_SPEND, kept.endpoint, kept.provider, int(at // _MINUTE), charge.measured, charge.amount)
+            row = (kept.endpoint, kept.provider, int(at // _MINUTE), charge.measured)
+            self._spent[row] = self._spent.get(row, 0) + charge.amount
         if given is not None:
             self._put(
                 "INSERT OR REPLACE INTO receipts VALUES (?, ?, ?)",
@@ -105,8 +115,8 @@ class Journal:
         await self._until_written()
 
     def job(self, job: KeptJob) -> None:
-        """It is so now."""
-        self._put(_JOB, job.id, job.until, msgspec.json.encode(job))
+        """It has ended; written before anybody can be told of it by a webhook."""
+        self._put(_JOB, job.id, job.until, msgspec.json.encode(job), urgent=True)
 
     def job_forgotten(self, job_id: str) -> None:
         """Nobody can ask for it any more."""
@@ -130,7 +140,7 @@ class Journal:
         if self._timer is not None:
             self._timer.cancel()
         self._timer, self._soon = None, False
-        batch, self._waiting = self._waiting, []
+        batch = self._batch()
         try:
             self._write(batch)
             self.trouble = ""
@@ -159,15 +169,24 @@ class Journal:
 
     def _put(self, sql: str, *arguments: object, urgent: bool = False) -> None:
         self._waiting.append((sql, arguments))
-        loop = asyncio.get_running_loop()
-        if self.trouble:
-            return
-        if urgent and not self._soon:
+        if not urgent or self.trouble:
+            self._later()
+        elif not self._soon:
             if self._timer is not None:
                 self._timer.cancel()
-            self._timer, self._soon = loop.call_soon(self.flush), True
-        elif self._timer is None:
-            self._timer = loop.call_later(_LATER_SECONDS, self.flush)
+            self._timer, self._soon = asyncio.get_running_loop().call_soon(self.flush), True
+
+    def _later(self) -> None:
+        if self._timer is None and not self.trouble:
+            self._timer = asyncio.get_running_loop().call_later(_LATER_SECONDS, self.flush)
+
+    def _batch(self) -> list[Statement]:
+        """What waits, with the names and the sums since then."""
+        batch, self._waiting = self._waiting, []
+        batch += [(_NAME, (job_id, number)) for number, job_id in self._names.items()]
+        batch += [(_SPEND, (*row, amount)) for row, amount in self._spent.items()]
+        self._names, self._spent = {}, {}
+        return batch
 
     def _write(self, batch: list[Statement]) -> None:
         with self._file.db as db:

@@ -1,4 +1,4 @@
-"""A gateway is killed: whoever asks the next one for a job of it is told what became of it, never that there is none."""
+"""A gateway is killed: whoever asks the next one for a job of it is told what became of it."""
 
 import asyncio
 import contextlib

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
+from uuid import uuid4
 
 from msgspec.structs import replace
 
-from hedgerow_operator.adapters.providers.contract import ProviderError, Update
+from hedgerow_operator.adapters.providers.contract import OUR_NAMES, ProviderError, Update
 from hedgerow_operator.adapters.providers.ending import Ending
 from hedgerow_operator.adapters.providers.limiter import Limiter
 from hedgerow_operator.adapters.providers.setup import Setup
@@ -18,6 +19,11 @@ _ENDED = frozenset({AttemptState.VALID, AttemptState.FAILED})
 _PAUSE_SECONDS = 1.0
 # A request that cannot begin soon is better made elsewhere.
 LONGEST_WAIT = 1.0
+
+
+def own_name() -> str:
+    """Of an attempt that its provider calls nothing."""
+    return f"{OUR_NAMES}{uuid4().hex}"
 
 
 class ChannelAttempt:
@@ -34,10 +40,9 @@ class ChannelAttempt:
         self._seen: Update | None = None
         self._task = self._loop.create_task(self._drive(talk))
 
-    async def updates(self) -> AsyncIterator[Update]:
+    def updates(self) -> AsyncIterator[Update]:
         """See Attempt."""
-        while (update := await self._updates.get()) is not None:
-            yield update
+        return Updates(self._updates)
 
     async def cancel(self) -> Receipt:
         """See Attempt."""
@@ -105,6 +110,22 @@ class ChannelAttempt:
             return
         self._seen = update
         self._updates.put_nowait(update)
+
+
+class Updates:
+    """Until there is none. No generator: one that is left before its end costs a task."""
+
+    def __init__(self, queue: "asyncio.Queue[Update | None]") -> None:
+        self._queue = queue
+
+    def __aiter__(self) -> AsyncIterator[Update]:
+        return self
+
+    async def __anext__(self) -> Update:
+        update = await self._queue.get()
+        if update is None:
+            raise StopAsyncIteration
+        return update
 
 
 async def within(limiter: Limiter, talk: AsyncGenerator[Update, None]) -> AsyncGenerator[Update, None]:

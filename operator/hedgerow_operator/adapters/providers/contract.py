@@ -30,6 +30,10 @@ class ProviderError(Exception):
         self.exhausted, self.credentials = exhausted, credentials
 
 
+# How names begin that we give, for want of one by the provider.
+OUR_NAMES = "request-"
+
+
 class Call(Struct, frozen=True, kw_only=True):
     """One request as a provider is to be given it, already in its own shape.
 

@@ -63,16 +63,13 @@ def passed_on(headers: Mapping[str, str]) -> dict[str, str]:
 Read = Callable[[Reply], Update]
 
 
-async def exchange(connection: Connection, one: Asked, read: Read) -> AsyncGenerator[Update, None]:
-    """The conversation for a ChannelAttempt. read: what a whole answer below 400 means. Raises ProviderError."""
-    async for update in heard(connection, one, await opened(connection, one), read):
-        yield update
-
-
-async def heard(
-    connection: Connection, one: Asked, response: aiohttp.ClientResponse, read: Read
+async def exchange(
+    connection: Connection, one: Asked, read: Read, begun: aiohttp.ClientResponse | None = None
 ) -> AsyncGenerator[Update, None]:
-    """The rest of an answer that has begun."""
+    """The conversation for a ChannelAttempt. read: what a whole answer below 400 means. begun: an answer of which the
+    rest is to be heard. Raises ProviderError.
+    """
+    response = begun if begun is not None else await opened(connection, one)
     try:
         pieces = Pieces(connection, one, response)
         if response.status < 200:
@@ -142,12 +139,18 @@ class Pieces:
 
     async def whole(self) -> Reply:
         """All that is still to come."""
-        body = bytearray()
+        content, body = self._response.content, bytearray()
+        if content.is_eof() and content.exception() is None and content.total_bytes <= MOST_BYTES:
+            self.over.set()  # it has come with its head, as most answers do
+            return self._reply(content.read_nowait() if content.total_bytes else b"")
         async for piece in self:
             body += piece
             if len(body) > MOST_BYTES:
                 raise ProviderError(f"{self._one.what}: its answer is longer than {MOST_BYTES >> 20} MiB")
-        return Reply(status=self._response.status, headers=self._response.headers, body=bytes(body))
+        return self._reply(bytes(body))
+
+    def _reply(self, body: bytes) -> Reply:
+        return Reply(status=self._response.status, headers=self._response.headers, body=body)
 
     async def _next(self) -> bytes:
         try:

@@ -3,8 +3,6 @@
 import asyncio
 import math
 from collections import deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
 
 from hedgerow_operator.adapters.providers.contract import ProviderError
@@ -52,9 +50,12 @@ class Limiter:
         self._scale = scale
         self.watched = 0
 
-    @asynccontextmanager
-    async def turn(self, longest: float = math.inf) -> AsyncIterator[None]:
+    def turn(self, longest: float = math.inf) -> "Turn":
         """Waits for one; raises ProviderError when that takes longer than ``longest`` seconds."""
+        return Turn(self, longest)
+
+    async def enter(self, longest: float) -> None:
+        """See turn."""
         now = asyncio.get_running_loop().time()
         wait = self._window.next_at(now) - now
         if wait > longest * self._scale:
@@ -62,10 +63,14 @@ class Limiter:
         await self._place(longest * self._scale)
         try:
             await self._wait()
-            yield
-        finally:
-            if self._places is not None:
-                self._places.release()
+        except BaseException:
+            self.leave()
+            raise
+
+    def leave(self) -> None:
+        """The turn is over."""
+        if self._places is not None:
+            self._places.release()
 
     async def _place(self, longest: float) -> None:
         if self._places is None:
@@ -85,6 +90,19 @@ class Limiter:
         at = self._window.take(now)
         if at > now:
             await asyncio.sleep(at - now)
+
+
+class Turn:
+    """To be entered once. No generator: each of those costs the loop as much as all else here."""
+
+    def __init__(self, limiter: Limiter, longest: float) -> None:
+        self._limiter, self._longest = limiter, longest
+
+    async def __aenter__(self) -> None:
+        await self._limiter.enter(self._longest)
+
+    async def __aexit__(self, *how: object) -> None:
+        self._limiter.leave()
 
 
 class Limiters:

@@ -1,9 +1,8 @@
 """Servers that are asked as the client asks us: OpenAI's protocol and plain HTTP, with answers as they come."""
 
 from collections.abc import AsyncGenerator, Mapping
-from uuid import uuid4
 
-from hedgerow_operator.adapters.providers.channels import ChannelAttempt, within
+from hedgerow_operator.adapters.providers.channels import ChannelAttempt, own_name, within
 from hedgerow_operator.adapters.providers.connection import Connection
 from hedgerow_operator.adapters.providers.contract import Call, Health, ProviderError, Update
 from hedgerow_operator.adapters.providers.exchange import Asked, answered, asked, exchange
@@ -44,7 +43,7 @@ class PassThrough:
         """See Provider."""
         one = asked(call, self.name, joined(self.url, call.path), self._setup.scale)
         talk = within(self._limiter, self._exchange(one))
-        return ChannelAttempt(self._setup, f"request-{uuid4().hex}", talk)
+        return ChannelAttempt(self._setup, own_name(), talk)
 
     async def recover(self, job_id: str) -> Receipt:
         """Its connection ended with the gateway that had it."""

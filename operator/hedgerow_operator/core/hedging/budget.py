@@ -31,8 +31,8 @@ class Limits(Struct, frozen=True):
 
     def by_window(self) -> tuple[tuple[float, int], ...]:
         """Those that there are, with the length of their windows in seconds."""
-        pairs = ((HOUR, self.hourly), (DAY, self.daily))
-        return tuple((seconds, limit) for seconds, limit in pairs if limit is not None)
+        hourly = () if self.hourly is None else ((HOUR, self.hourly),)
+        return hourly if self.daily is None else (*hourly, (DAY, self.daily))
 
 
 NO_LIMITS = Limits()
@@ -84,10 +84,10 @@ class Budget:
     def may_hedge(self, now: float) -> bool:
         """Whether more is left than what is kept for first attempts."""
         keep = self.on_exhausted is OnExhausted.STOP_HEDGING
-        return all(
-            self._used(seconds, now) + (self._kept(limit) if keep else 0) < limit
-            for seconds, limit in self.limits.by_window()
-        )
+        for seconds, limit in self.limits.by_window():
+            if self._used(seconds, now) + (self._kept(limit) if keep else 0) >= limit:
+                return False
+        return True
 
     def left(self, now: float) -> int | None:
         """What may still be held; None: there is no limit."""

@@ -48,5 +48,6 @@ class Spent:
 
     def total(self, seconds: float, now: float, *, measured: bool | None = None) -> int:
         """Of one basis; None: of both."""
-        kinds = (True, False) if measured is None else (measured,)
-        return sum(self._windows[seconds, kind].total(now) for kind in kinds)
+        if measured is not None:
+            return self._windows[seconds, measured].total(now)
+        return self._windows[seconds, True].total(now) + self._windows[seconds, False].total(now)

@@ -3,13 +3,12 @@
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
-from uuid import uuid4
 
 from msgspec.structs import replace
 
 from hedgerow_operator.adapters.providers.cerebrium.attempt import CerebriumAttempt
 from hedgerow_operator.adapters.providers.cerebrium.runs import Runs
-from hedgerow_operator.adapters.providers.channels import within
+from hedgerow_operator.adapters.providers.channels import own_name, within
 from hedgerow_operator.adapters.providers.connection import Connection, read_json
 from hedgerow_operator.adapters.providers.contract import Answer, Call, Health, ProviderError, Update
 from hedgerow_operator.adapters.providers.events import data_of
@@ -51,7 +50,7 @@ class Cerebrium:
             headers["Accept"] = _EVENTS
         told: list[CerebriumAttempt] = []
         talk = within(self._limiter, self._talk(replace(one, headers=headers), told))
-        attempt = CerebriumAttempt(self._setup, f"request-{uuid4().hex}", talk, self._runs)
+        attempt = CerebriumAttempt(self._setup, own_name(), talk, self._runs)
         told.append(attempt)
         return attempt
 

@@ -1,11 +1,10 @@
 """See Provider: an API of jobs, or one that answers when all is done, as declared."""
 
 from collections.abc import AsyncGenerator
-from uuid import uuid4
 
 import msgspec
 
-from hedgerow_operator.adapters.providers.channels import ChannelAttempt, within
+from hedgerow_operator.adapters.providers.channels import ChannelAttempt, own_name, within
 from hedgerow_operator.adapters.providers.connection import Connection, read_json
 from hedgerow_operator.adapters.providers.contract import Answer, Call, Health, Update
 from hedgerow_operator.adapters.providers.declared.declaration import Declaration, check, filled
@@ -40,7 +39,7 @@ class DeclaredHTTP:
         """See Provider."""
         if self._declared.status is not None:
             return await self._jobs.submit(call)
-        return ChannelAttempt(self._setup, f"request-{uuid4().hex}", within(self._limiter, self._talk(call)))
+        return ChannelAttempt(self._setup, own_name(), within(self._limiter, self._talk(call)))
 
     async def recover(self, job_id: str) -> Receipt:
         """See Provider."""

@@ -10,7 +10,7 @@ import aiohttp
 from msgspec.structs import replace
 
 from hedgerow_operator.adapters.providers.contract import ProviderError, Update
-from hedgerow_operator.adapters.providers.exchange import Asked, answered, heard, opened
+from hedgerow_operator.adapters.providers.exchange import Asked, answered, exchange, opened
 from hedgerow_operator.adapters.providers.modal.credentials import proxy_auth
 from hedgerow_operator.adapters.providers.passthrough import PassThrough
 from hedgerow_operator.adapters.providers.setup import Setup
@@ -35,7 +35,7 @@ class Modal(PassThrough):
             one = replace(one, method="GET", body=None, url=self._next(one, response))
             response.release()
             response = await opened(self._connection, one)
-        async for update in heard(self._connection, one, response, answered):
+        async for update in exchange(self._connection, one, answered, response):
             yield update
 
     def _next(self, one: Asked, response: aiohttp.ClientResponse) -> str:

@@ -2,7 +2,7 @@
 
 from hedgerow_operator.adapters.providers.channels import ChannelAttempt
 from hedgerow_operator.adapters.providers.connection import Connection, read_json
-from hedgerow_operator.adapters.providers.contract import Call, Health, ProviderError
+from hedgerow_operator.adapters.providers.contract import OUR_NAMES, Call, Health, ProviderError
 from hedgerow_operator.adapters.providers.jobs import JobAttempt, Jobs
 from hedgerow_operator.adapters.providers.passthrough import PassThrough, bearer, orphaned
 from hedgerow_operator.adapters.providers.runpod.jobs import RunPodJobs
@@ -43,7 +43,7 @@ class RunPod:
 
     async def recover(self, job_id: str) -> Receipt:
         """See Provider."""
-        return orphaned(self._setup, job_id) if job_id.startswith("request-") else await self.jobs.recover(job_id)
+        return orphaned(self._setup, job_id) if job_id.startswith(OUR_NAMES) else await self.jobs.recover(job_id)
 
     async def health(self) -> Health:
         """See Provider."""

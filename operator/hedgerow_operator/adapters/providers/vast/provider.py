@@ -2,11 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from uuid import uuid4
 
 from msgspec.structs import replace
 
-from hedgerow_operator.adapters.providers.channels import ChannelAttempt, within
+from hedgerow_operator.adapters.providers.channels import ChannelAttempt, own_name, within
 from hedgerow_operator.adapters.providers.connection import Connection, read_json
 from hedgerow_operator.adapters.providers.contract import Answer, Call, Health, ProviderError, Update
 from hedgerow_operator.adapters.providers.exchange import LONGEST_SECONDS, asked, exchange, passed_on
@@ -63,7 +62,7 @@ class Vast:
 
     async def submit(self, call: Call) -> ChannelAttempt:
         """See Provider."""
-        return ChannelAttempt(self._setup, f"request-{uuid4().hex}", within(self._limiter, self._talk(call)))
+        return ChannelAttempt(self._setup, own_name(), within(self._limiter, self._talk(call)))
 
     async def recover(self, job_id: str) -> Receipt:
         """See Provider."""
