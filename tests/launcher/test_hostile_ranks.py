@@ -27,7 +27,7 @@ for name in os.listdir(folder):
         os.remove(os.path.join(folder, name))
         os.mkfifo(os.path.join(folder, name))
 import subprocess, sys
-subprocess.run([sys.executable, "-c", "pass"], timeout=10)
+subprocess.run([sys.executable, "-c", "pass"], timeout=60)
 """,
 }
 

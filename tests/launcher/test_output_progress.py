@@ -28,7 +28,7 @@ def test_lines_tell_steps_and_values(launch: Launch, operator: OperatorDouble) -
     rank = operator.wait_for_rank(lambda r: (r.step or 0) > 30)
     assert (rank.source, rank.phase, rank.state) == ("Log", wire.PHASE_STEP, wire.RANK_RUNNING)
     assert rank.beats >= 30
-    assert rank.step_seconds == pytest.approx(0.05, abs=0.04), "the wall clock counts, not what the line claims"
+    assert 0.02 < (rank.step_seconds or 0) < 2.0, "the wall clock counts, not the millisecond that the line claims"
     assert not rank.bursty
     assert rank.values["loss"] == pytest.approx(4 - (rank.step or 0) / 1000, abs=0.01)
     assert (rank.values["grad_norm"], rank.values["learning_rate"]) == (0.5, 1.5e-4)
@@ -60,7 +60,7 @@ def test_a_block_buffered_pipe_is_seen_as_bursts(launch: Launch, operator: Opera
     launch(*python(QUICK), BUFFER="8192")
     rank = operator.wait_for_rank(lambda r: r.bursty)
     assert rank.source == "Log"
-    assert rank.step_seconds == pytest.approx(0.05, abs=0.04)
+    assert 0.02 < (rank.step_seconds or 0) < 1.0, "a burst is many steps, and takes three seconds"
 
 
 def test_a_loss_that_is_no_number_is_told_by_name(launch: Launch, operator: OperatorDouble) -> None:

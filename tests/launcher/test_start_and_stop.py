@@ -88,7 +88,7 @@ def test_beats_arrive_with_step_phase_source_and_durations(launch: Launch, opera
     assert (rank.state, rank.phase, rank.source) == (wire.RANK_RUNNING, wire.PHASE_STEP, "Library")
     assert rank.beats >= 31
     assert rank.step_seconds is not None
-    assert 0.015 < rank.step_seconds < 0.2
+    assert 0.015 < rank.step_seconds < 2.0
     assert sum(report.durations[wire.PHASE_INIT].values()) == 1
     assert sum(report.durations[wire.PHASE_FIRST_STEP].values()) == 1
     assert sum(report.durations[wire.PHASE_STEP].values()) == rank.beats - 2

@@ -52,7 +52,7 @@ def test_a_controller_killed_in_the_middle_of_a_recovery_ends_in_the_same_state(
     code, output = run.run()
     status = run.job().status
     assert (code, status.restarts) == (0, 1), output
-    assert status.resume_step in (20, 30)
+    assert status.resume_step in (20, 30, 40, 50)
     assert run.printed().count(f"attempt 2: 2 ranks, from step {status.resume_step}") == 1
 
 

@@ -173,11 +173,11 @@ def test_in_the_background_it_goes_on_until_hedgerow_stop(serve: Callable[..., S
     said, _ = run.process.communicate(timeout=60)
     assert "default/tts: looked after in the background by process" in said
     address = (run.state / "gateway-address").read_text().strip()
-    with urllib.request.urlopen(f"{address}/healthz", timeout=10) as answer:
+    with urllib.request.urlopen(f"{address}/healthz", timeout=60) as answer:
         assert answer.status == 200
     words = [sys.executable, "-m", "hedgerow_operator.cli", "stop", "--state-dir", str(run.state)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "endpoints are served no longer" in done.stdout
     with pytest.raises(urllib.error.URLError):
-        urllib.request.urlopen(f"{address}/healthz", timeout=10)
+        urllib.request.urlopen(f"{address}/healthz", timeout=60)

@@ -63,7 +63,7 @@ def test_a_rank_that_is_killed_costs_one_restart(run: LocalRun) -> None:
     assert (code, status.restarts) == (0, 1), output
     assert status.history[0].reason == reasons.RANK_EXITED
     assert status.history[0].ranks == (1,)
-    assert status.resume_step in (20, 30)  # the kill follows the twentieth step, on a busy machine somewhat later
+    assert status.resume_step in (20, 30, 40, 50)  # the kill follows the twentieth step, on a busy machine later
 
 
 EXIT_ONCE = """
@@ -114,7 +114,7 @@ def test_a_launcher_that_is_killed_takes_its_ranks_along_and_the_job_comes_back(
     status = run.job().status
     assert (code, status.restarts, status.placement) == (0, 1, 2), output
     assert status.history[0].reason == reasons.WORKER_LOST
-    assert status.resume_step in (20, 30)
+    assert status.resume_step in (20, 30, 40, 50)
     assert f"attempt 2: 2 ranks, from step {status.resume_step}" in run.printed(placement=2)
 
 

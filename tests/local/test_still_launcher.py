@@ -1,6 +1,7 @@
 """A launcher that stands still is ended with its ranks and the job comes back; one that is only not heard is left."""
 
 import os
+import re
 import signal
 import time
 
@@ -35,7 +36,7 @@ def test_a_launcher_stopped_by_a_signal_is_ended_with_its_ranks_and_the_job_come
     code, output = run.end(controller)
     status = run.job().status
     assert (code, status.restarts, status.history[0].reason) == (1, 1, reasons.WORKER_LOST), output
-    assert "its launcher was stopped by a signal for 1" in status.history[0].message
+    assert re.search(r"its launcher was stopped by a signal for \d\d", status.history[0].message)
     assert run.alive() == []
 
 
@@ -54,7 +55,7 @@ def test_a_launcher_that_cannot_report_is_left_alone(run: LocalRun) -> None:
     ranks = run.ranks()
     (run.state / "address").write_text("http://127.0.0.1:9\n")
     began = time.monotonic()
-    run.until(lambda: time.monotonic() - began > 14, 20)
+    run.until(lambda: time.monotonic() - began > 14)
     assert run.ranks() == ranks
     code, output = run.end(controller)
     assert (code, run.job().status.restarts) == (0, 0), output

@@ -47,7 +47,7 @@ async def machine(folder: Path, token: str = "agent-secret") -> AsyncIterator[La
     )
     assert agent.stdout is not None
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             port = int((await agent.stdout.readline()).split()[-1])
         cloud = LambdaApi(World(0.1))
         async with serving(cloud) as url:
@@ -79,7 +79,7 @@ async def test_a_function_that_raises_is_a_failure_in_its_words(tmp_path: Path) 
 async def test_a_job_that_waits_and_one_that_looks_are_both_seen_to_end(tmp_path: Path) -> None:
     async with machine(tmp_path) as provider:
         first = await provider.submit(Call(body=b'{"seconds": 60}'))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             async for update in first.updates():
                 if update.state is AttemptState.RUNNING:
                     break

@@ -89,7 +89,7 @@ def free_socket() -> socket.socket:
     return socket.create_server(("127.0.0.1", 0), backlog=1024)
 
 
-async def until(holds: Callable[[], bool], seconds: float = 5.0) -> None:
+async def until(holds: Callable[[], bool], seconds: float = 60.0) -> None:
     """Wait for it. Raises AssertionError."""
     end = time.monotonic() + seconds
     while not holds():

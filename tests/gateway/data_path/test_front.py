@@ -145,7 +145,7 @@ async def test_a_head_that_does_not_come_is_not_waited_for(begun: bytes, monkeyp
     async with serving(Scripted("a", answers())) as served:
         reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
         writer.write(begun)
-        async with asyncio.timeout(3.0):
+        async with asyncio.timeout(60):
             assert await reader.read() == b""
         await closed(writer)
 

@@ -90,7 +90,7 @@ async def test_told_to_end_it_finishes_what_runs_and_is_not_ready(tmp_path: Path
         served.process.send_signal(signal.SIGTERM)
         await served.until_answers(f"{served.ops}/readyz", 503)
         assert (await asking).json()["status"] == "COMPLETED"
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(60):
             assert await served.process.wait() == 0
 
 

@@ -49,7 +49,7 @@ def named(folder: Path) -> int:
         return int(db.execute("SELECT count(*) FROM attempts WHERE job != ''").fetchone()[0])
 
 
-async def until(holds: Callable[[], bool], seconds: float = 25.0) -> None:
+async def until(holds: Callable[[], bool], seconds: float = 60.0) -> None:
     async with asyncio.timeout(seconds):
         while not holds():
             await asyncio.sleep(0.05)

@@ -24,13 +24,13 @@ def watch() -> Iterator[ExitWatch]:
     watching.start()
     yield watching
     watching.close()
-    watching.join(10)
+    watching.join(60)
     assert not watching.is_alive()
 
 
 def until(look: Callable[[], Found]) -> Found:
     """The first true answer."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not (found := look()):
         assert time.monotonic() < deadline, "not in time"
         time.sleep(0.01)

@@ -13,7 +13,7 @@ from hedgerow.log_reader import RankLog
 from hedgerow.output import OutputPump, RankOutput
 
 LINE = " iteration %8d/   10000 | elapsed time per iteration (ms): 1.0 | lm loss: 3.0 |\n"
-DEADLINE_SECONDS = 20.0
+DEADLINE_SECONDS = 60.0
 
 
 class SlowLog(RankLog):

@@ -58,7 +58,7 @@ async def test_the_end_of_a_run_waits_only_a_while_for_a_server_that_hangs(monke
     with socket.create_server(("127.0.0.1", 0)) as silent:
         start = time.monotonic()
         notes = await _send(f"http://127.0.0.1:{silent.getsockname()[1]}/x", [{"n": 1}, {"n": 2}])
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 30  # its tries alone would take two minutes
     assert "2 messages to http://127.0.0.1" in notes[0]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 Found = TypeVar("Found")
-SECONDS = 20.0
+SECONDS = 60.0
 
 
 def until(look: Callable[[], Found], seconds: float = SECONDS) -> Found:

@@ -48,7 +48,7 @@ def test_a_look_does_not_wait_for_a_gpu_that_hangs(tmp_path: Path) -> None:
     before = time.monotonic()
     for _ in range(100):
         node.agent.tick()
-    assert time.monotonic() - before < 2.0
+    assert time.monotonic() - before < 100 * HANGING_WAIT_SECONDS / 2
 
 
 def test_a_gpu_that_hangs_is_not_measured_and_the_others_are(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def test_intervals_are_stretched_by_how_much_of_a_core_is_used(shares: list[floa
 async def test_the_share_of_a_core_is_measured_by_the_processor_time() -> None:
     pressure, used = Pressure(), iter(range(1000))
     measured = asyncio.ensure_future(pressure.run(lambda: asyncio.get_running_loop().time(), lambda: float(next(used))))
-    async with asyncio.timeout(10.0):
+    async with asyncio.timeout(60):
         while pressure.factor == 1.0:
             await asyncio.sleep(0.01)
     measured.cancel()

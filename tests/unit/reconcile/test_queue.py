@@ -11,7 +11,7 @@ from hedgerow_operator.reconcile.ports import JobKey
 from hedgerow_operator.reconcile.queue import WorkQueue
 
 A, B = JobKey("ml", "a"), JobKey("ml", "b")
-PATIENCE_SECONDS = 5.0
+PATIENCE_SECONDS = 60.0
 Handler = Callable[[JobKey], Awaitable[float | None]]
 
 

@@ -15,7 +15,7 @@ from tests.unit.core.builders import UID, make_rank, make_report
 
 ORDERS = Orders(placement=1, attempt=1, deadlines={"step": 10.0}, interval_seconds=5.0)
 STOP = wire.Command(kind=wire.COMMAND_STOP, attempt=1)
-PATIENCE_SECONDS = 5.0
+PATIENCE_SECONDS = 60.0
 
 
 class Hub:

@@ -34,7 +34,7 @@ class Clerk:
         self.now += 0.006
 
     async def done(self) -> list[bytes]:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while len(self.backlog):
                 await asyncio.sleep(0)
         return self.read

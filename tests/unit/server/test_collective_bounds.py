@@ -41,10 +41,10 @@ TOO_MUCH: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize(("digest", "words"), TOO_MUCH.values(), ids=TOO_MUCH.keys())
 def test_a_digest_is_refused_with(digest: dict[str, Any], words: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(Malformed, match=f"collectives of rank 0 .*{words}"):
         decode_report(sent(digest))
-    assert time.monotonic() - began < 2.0
+    assert time.process_time() - began < 2.0
 
 
 def test_what_a_launcher_sends_of_a_large_job_passes() -> None:

@@ -20,7 +20,7 @@ LAUNCHERS = 200
 STOP = wire.Command(kind=wire.COMMAND_STOP, attempt=1, reason="a test says so")
 # Nobody is answered by the clock: what comes within the patience of the test came for another reason.
 CALM = Orders(attempt=1, placement=1, interval_seconds=3600.0)
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 60.0
 
 
 class Everybody:

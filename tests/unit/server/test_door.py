@@ -18,7 +18,7 @@ from hedgerow_operator.server.refusal import Refusal
 from tests.unit.server.builders import TOKEN, Server, report
 
 BODY = wire.encode(report())
-PATIENCE_SECONDS = 5.0
+PATIENCE_SECONDS = 60.0
 
 
 def request(body: bytes = BODY, extra: str = "", path: str = wire.REPORTS_PATH) -> bytes:

@@ -18,7 +18,7 @@ def token(tmp_path: Path) -> Path:
 async def test_what_is_deleted_is_written_again_for_its_owner_alone(token: Path) -> None:
     keeping = asyncio.create_task(KeptFiles(token).keep(seconds=0.01))
     token.unlink()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not token.exists():
             await asyncio.sleep(0.01)
     keeping.cancel()

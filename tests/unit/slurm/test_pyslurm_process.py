@@ -1,7 +1,6 @@
 """The process that speaks pyslurm: which version it accepts, and how it hangs, ends and says no."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -86,17 +85,14 @@ async def test_one_that_crashes_is_started_again(make: Make, tmp_path: Path) -> 
 
 async def test_while_it_holds_its_interpreter_the_operator_goes_on_and_ends_it_in_the_end(make: Make) -> None:
     driver = make(RAISES + "class Jobs:\n    def load():\n        import time; time.sleep(600)\n", seconds=1.0)
-    began = time.monotonic()
     listing = asyncio.create_task(driver.jobs())
-    latest = 0.0
+    turns = 0
     while not listing.done():
-        before = time.monotonic()
-        await asyncio.sleep(0)
-        latest = max(latest, time.monotonic() - before)
+        await asyncio.sleep(0.01)
+        turns += 1
     with pytest.raises(Unreachable, match="did not answer within 1 s"):
         await listing
-    assert time.monotonic() - began < 20
-    assert latest < 1.0
+    assert turns > 10  # of about a hundred
     assert await driver.version() == "25.11"
 
 

@@ -144,7 +144,7 @@ async def test_one_that_is_held_comes_with_its_id(restd: Restd, driver: RESTDriv
 async def test_nobody_listening_is_unreachable_at_once() -> None:
     driver = RESTDriver(Connection("http://127.0.0.1:1", None, None), "alice")
     with pytest.raises(Unreachable, match=r"http://127\.0\.0\.1:1 cannot be reached"):
-        await asyncio.wait_for(driver.jobs(), 10)
+        await asyncio.wait_for(driver.jobs(), 60)
     await driver.close()
 
 

@@ -25,7 +25,7 @@ async def test_one_that_goes_on_waits_for_the_supervisor_of_before_however_long(
 ) -> None:
     before = StateLock(StatePaths(tmp_path))
     waiting = asyncio.create_task(supervise._locked(StatePaths(tmp_path), not_first=True))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not said:
             await asyncio.sleep(0.05)
         assert said == ["nothing is started yet: the supervisor of the run before still lives, on a node lost to Slurm"]
