@@ -1,6 +1,7 @@
 """A client's request as it comes in: who asks, how long it may take, and its body, read once within limits."""
 
 import asyncio
+import functools
 import math
 import os
 from collections.abc import AsyncIterator, Mapping
@@ -69,7 +70,7 @@ async def read(request: web.BaseRequest, settings: EndpointSettings, client: str
         raise RefusedError(413, told)
     affinity = settings.affinity
     request_id = os.urandom(16).hex()
-    passed = {name: value for name, value in headers.items() if _is_passed_on(name.lower())}
+    passed = {name: value for name, value in headers.items() if _is_passed_on(name)}
     passed[KEY] = request_id  # the same on each attempt: a provider that knows such keys makes it once
     return Incoming(
         request_id=request_id,
@@ -85,8 +86,10 @@ async def read(request: web.BaseRequest, settings: EndpointSettings, client: str
     )
 
 
+@functools.lru_cache(maxsize=512)
 def _is_passed_on(name: str) -> bool:
-    return name not in _STAYS and not name.startswith(_OURS)
+    lower = name.lower()
+    return lower not in _STAYS and not lower.startswith(_OURS)
 
 
 def _seconds(millis: str | None, most: float) -> float:

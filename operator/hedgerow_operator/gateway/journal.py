@@ -27,6 +27,8 @@ MOST_RECEIPTS = 10_000
 _MINUTE = 60.0
 # What can wait is written together with what follows.
 _LATER_SECONDS = 0.05
+# What is to be written as soon as this after the last time is written together: a transaction costs more than a line.
+_TOGETHER_SECONDS = 0.002
 _RETRY_SECONDS = 1.0
 _MOST_WAITING = 200_000
 _SWEEP_SECONDS = 2.0
@@ -53,7 +55,7 @@ class Journal:
         self._written: list[asyncio.Future[None]] = []
         self._timer: asyncio.Handle | None = None
         self._soon = self._paused = False
-        self._swept_at = self._checked_at = 0.0
+        self._swept_at = self._checked_at = self._flushed_at = 0.0
         self._checkpoint: asyncio.Task[None] | None = None
         self._next = time.time_ns() // 1000
         self.errors, self.trouble = 0, ""
@@ -140,6 +142,7 @@ class Journal:
         if self._timer is not None:
             self._timer.cancel()
         self._timer, self._soon = None, False
+        self._flushed_at = time.monotonic()
         batch = self._batch()
         try:
             self._write(batch)
@@ -162,10 +165,15 @@ class Journal:
         self._file.close()
 
     async def _until_written(self) -> None:
-        if not self.trouble:
-            written = asyncio.get_running_loop().create_future()
-            self._written.append(written)
-            await written
+        """At once where there is little to write, else with what others have to write in this turn of the loop."""
+        if self.trouble:
+            return
+        if not self._paused and time.monotonic() - self._flushed_at > _TOGETHER_SECONDS:
+            self.flush()
+            return
+        written = asyncio.get_running_loop().create_future()
+        self._written.append(written)
+        await written
 
     def _put(self, sql: str, *arguments: object, urgent: bool = False) -> None:
         self._waiting.append((sql, arguments))

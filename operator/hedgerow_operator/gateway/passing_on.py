@@ -1,5 +1,6 @@
 """An answer on its way to the client: its headers, and what of a stream may be passed on."""
 
+import functools
 from collections.abc import AsyncIterator, Mapping
 
 from hedgerow_operator.adapters.providers.contract import ProviderError
@@ -31,7 +32,12 @@ def headers_of(won: Won) -> dict[str, str]:
 
 def passed_on(headers: Mapping[str, str]) -> dict[str, str]:
     """A provider's headers that a client is given."""
-    return {name: value for name, value in headers.items() if name.lower() not in _STAYS}
+    return {name: value for name, value in headers.items() if not _stays(name)}
+
+
+@functools.lru_cache(maxsize=512)
+def _stays(name: str) -> bool:
+    return name.lower() in _STAYS
 
 
 async def whole_events(chunks: AsyncIterator[bytes], use: ProviderUse, openai: bool) -> AsyncIterator[bytes]:

@@ -46,7 +46,8 @@ async def proxy(endpoint: Endpoint, request: web.BaseRequest, incoming: Incoming
 async def whole(endpoint: Endpoint, incoming: Incoming) -> Reply:
     """The whole answer. Raises LostError."""
     won = await _race(endpoint, incoming, stream=False).run()
-    won.run.finish(asyncio.get_running_loop().time())
+    loop = asyncio.get_running_loop()
+    loop.call_soon(won.run.finish, loop.time())  # the client is not kept waiting for it
     return Reply(status=won.answer.status, headers=headers_of(won), body=body_of(won.answer))
 
 

@@ -244,4 +244,8 @@ class Race:
                 run.drop(why, now)
         if self._winner is not None and why == LEFT:
             self._winner.abandon(why, now)
+        self._loop.call_soon(self._remember, now)
+
+    def _remember(self, now: float) -> None:
+        """Once the answer is on its way."""
         remember(self.endpoint, self.ask, self._runs, self._winner, hedged=self._hedged, now=now)

@@ -29,6 +29,7 @@ class Connection:
     def __init__(self, setup: Setup, headers: Mapping[str, str] | None = None, *, guard: Guard | None = None) -> None:
         self._setup = setup
         self._headers = dict(headers or {})
+        self._ours = frozenset(name.lower() for name in self._headers)
         self._guard = guard or Guard(setup.allowed_networks)
         self._open: aiohttp.ClientSession | None = None
 
@@ -73,9 +74,8 @@ class Connection:
 
     def request(self, method: str, url: str, *, body: Any, headers: Mapping[str, str] | None = None) -> Any:
         """An open call, as aiohttp has it. Our headers count, whatever else says so."""
-        ours = {name.lower() for name in self._headers}
-        passed = {name: value for name, value in (headers or {}).items() if name.lower() not in ours}
-        sent = {**passed, **self._headers}
+        sent = {name: value for name, value in (headers or {}).items() if name.lower() not in self._ours}
+        sent.update(self._headers)
         if isinstance(body, bytes) and len(body) > _LARGE_BYTES:
             # Else it is written at once, and nothing else goes on meanwhile.
             body = io.BytesIO(body)

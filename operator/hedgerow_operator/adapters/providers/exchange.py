@@ -1,6 +1,7 @@
 """One request and its answer on one connection, whole or as it comes, with an eye on answers that stop coming."""
 
 import asyncio
+import functools
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from typing import Any
 
@@ -57,7 +58,12 @@ def asked(call: Call, what: str, url: str, scale: float) -> Asked:
 
 def passed_on(headers: Mapping[str, str]) -> dict[str, str]:
     """Without those that belong to one connection."""
-    return {name: value for name, value in headers.items() if name.lower() not in _OURS}
+    return {name: value for name, value in headers.items() if not _is_ours(name)}
+
+
+@functools.lru_cache(maxsize=512)
+def _is_ours(name: str) -> bool:
+    return name.lower() in _OURS
 
 
 Read = Callable[[Reply], Update]
