@@ -221,3 +221,32 @@ async def test_its_log_has_bounds_however_long_it_is_written_without_a_pause(
     assert largest < 4_000_000
     await kept.close()
     assert rows(path, "SELECT * FROM attempts") == []
+
+
+async def test_a_name_of_ours_is_written_only_if_its_attempt_runs_on(tmp_path: Path) -> None:
+    path, provider = tmp_path / "journal.sqlite", ScriptedProvider()
+    kept = books(path)
+    account, _, _ = kept.parts(ENDPOINT, [provider])
+    quick, slow = await held_by(account, provider), await held_by(account, provider)
+    for name, held in (("request-1", quick), ("request-2", slow)):
+        held.taken(name)
+    quick.settle(Ended(ending=Ending.WON, seconds=1.0))
+    await asyncio.sleep(0)
+    assert [job for (job,) in rows(path, "SELECT job FROM attempts ORDER BY id")] == ["", ""]
+    async with asyncio.timeout(10):
+        while rows(path, "SELECT job FROM attempts") != [("request-2",)]:
+            await asyncio.sleep(0.01)
+    await kept.close()
+
+
+async def test_what_attempts_cost_at_about_the_same_time_is_one_line(tmp_path: Path) -> None:
+    path, provider = tmp_path / "journal.sqlite", ScriptedProvider()
+    kept = books(path, now=Now())
+    account, _, _ = kept.parts(ENDPOINT, [provider])
+    for _each in range(3):
+        held = await held_by(account, provider)
+        held.taken("request-1")
+        held.settle(Ended(ending=Ending.WON, seconds=1.0))
+    kept.journal.flush()
+    assert rows(path, "SELECT sum(amount), count(*) FROM spent") == [(3 * EACH, 1)]
+    await kept.close()
