@@ -50,6 +50,24 @@ def test_one_that_is_never_quick_any_more_is_learned_anew() -> None:
     assert learning.pace(0.0).start_seconds == pytest.approx(20.0, rel=0.02)
 
 
+def late(seconds: float) -> Attempted:
+    return Attempted(started_after=seconds, answered_after=seconds + 4)
+
+
+def test_late_attempts_that_answer_show_when_late_ones_begin_and_answer() -> None:
+    pace = learned(*[quick()] * 5, late(4.0), cold(), late(5.0), late(6.0)).pace(0.0)
+    assert (pace.late_start_seconds, pace.late_answer_seconds) == (6.0, 10.0)
+
+
+@pytest.mark.parametrize("others", [[], [late(4.0)], [late(4.0), late(5.0), *[cold()] * 4]])
+def test_it_is_not_waited_for_late_ones_that_were_mostly_overtaken_or_that_are_few(others: list[Attempted]) -> None:
+    assert learned(*[quick()] * 5, *others).pace(0.0).late_answer_seconds is None
+
+
+def test_late_attempts_of_long_ago_count_no_more() -> None:
+    assert learned(*[quick()] * 5, *[late(4.0)] * 9, *[cold()] * 12).pace(0.0).late_answer_seconds is None
+
+
 def test_what_was_given_up_before_its_time_says_nothing_of_lateness() -> None:
     learning = learned(*[quick()] * 5, Attempted(stopped_after=1.0))
     assert learning.pace(0.0).late == 0.0

@@ -20,6 +20,13 @@ COLD_A = ProviderSeen(
     name="a", shows_start=True, free_in_queue=True, pace=Pace(start_seconds=1.2, start_limit=2.4, cold=True)
 )
 KNOWN_B = ProviderSeen(name="b", shows_start=True, pace=Pace(start_seconds=3.2, start_limit=6.0, answer_seconds=20.0))
+LATE = {"start_seconds": 1.2, "start_limit": 2.4, "answer_seconds": 6.0, "late_start_seconds": 5.0}
+QUICK_LATE_A = ProviderSeen(
+    name="a", shows_start=True, free_in_queue=True, pace=Pace(late_answer_seconds=9.0, **LATE)
+)
+SLOW_LATE_A = ProviderSeen(
+    name="a", shows_start=True, free_in_queue=True, pace=Pace(late_answer_seconds=30.0, **LATE)
+)
 SICK_B = ProviderSeen(name="b", shows_start=True, pace=Pace(late=0.7))
 CLOSED_B = ProviderSeen(name="b", open=False)
 
@@ -94,14 +101,31 @@ TABLE: dict[str, tuple[Policy, Situation, Decision]] = {
     "adaptive keeps the free place in the queue meanwhile": (
         Adaptive(), at(2, queued("a"), unknown("b", 1.26), providers=KNOWN), Decision(again_at=5.26)
     ),
+    "adaptive keeps it for a while when the backup has begun, since it may be quicker": (
+        Adaptive(), at(4.5, queued("a"), unknown("b", 1.26, 4.4), providers=KNOWN),
+        Decision(again_at=pytest.approx(7.2)),
+    ),
+    "adaptive waits for what is quicker than another though it is late": (
+        Adaptive(), at(1.26, queued("a"), providers=(QUICK_LATE_A, KNOWN_B, C)), Decision(again_at=5.25)
+    ),
+    "adaptive backs it up too when it is later than its late ones": (
+        Adaptive(), at(5.25, queued("a"), providers=(QUICK_LATE_A, KNOWN_B, C)), launch("b")
+    ),
+    "adaptive does not wait for what is slower than another once it is late": (
+        Adaptive(), at(1.26, queued("a"), providers=(SLOW_LATE_A, KNOWN_B, C)), launch("b")
+    ),
+    "adaptive keeps a place beside a backup that will be slower": (
+        Adaptive(), at(8, queued("a"), unknown("b", 1.26, 4.4), providers=(QUICK_LATE_A, KNOWN_B, C)),
+        Decision(again_at=26.26),
+    ),
     "adaptive gives the free place up when the backup has begun": (
-        Adaptive(), at(4.5, queued("a"), unknown("b", 1.26, 4.4), providers=KNOWN), Decision(cancel=("a",))
+        Adaptive(), at(7.21, queued("a"), unknown("b", 1.26, 4.4), providers=KNOWN), Decision(cancel=("a",))
     ),
     "adaptive backs up a backup that does not begin": (
         Adaptive(), at(5.26, queued("a"), unknown("b", 1.26), providers=KNOWN), launch("c")
     ),
     "adaptive gives the free place up when two others are there": (
-        Adaptive(), at(5.26, queued("a"), unknown("b", 1.26), unknown("c", 5.26), providers=KNOWN),
+        Adaptive(), at(7.21, queued("a"), unknown("b", 1.26), unknown("c", 5.26), providers=KNOWN),
         Decision(cancel=("a",)),
     ),
     "adaptive gives the backup up when the first begins in time after all": (

@@ -4,6 +4,7 @@ from collections import deque
 
 from msgspec import Struct
 
+from hedgerow_operator.core.hedging.overdue import Overdue
 from hedgerow_operator.core.hedging.quantiles import Quantiles
 from hedgerow_operator.core.hedging.seen import Pace
 
@@ -40,10 +41,13 @@ class Learning:
         self._late: deque[bool] = deque(maxlen=len(_WEIGHTS))
         self._learned_at = 0.0
         self._after_gap: deque[bool] = deque(maxlen=len(_WEIGHTS))
+        self._overdue = Overdue()
 
     def learn(self, attempted: Attempted, now: float) -> None:
         """Take in one attempt that is over for us. now: seconds of any clock that does not jump."""
         late = self._was_late(attempted)
+        if late:
+            self._overdue.learn(attempted.started_after, attempted.answered_after)
         if attempted.started_after is not None:
             self._starts.add(attempted.started_after)
         if attempted.answered_after is not None:
@@ -64,6 +68,8 @@ class Learning:
             answer_seconds=answers.upper if answers is not None and self._answers.count >= _ENOUGH else None,
             late=_share(self._late) * 0.5 ** (max(0.0, now - self._learned_at) / _HALF_LIFE_SECONDS),
             cold=cold,
+            late_start_seconds=self._overdue.start_seconds,
+            late_answer_seconds=self._overdue.answer_seconds,
         )
 
     def _was_late(self, attempted: Attempted) -> bool | None:

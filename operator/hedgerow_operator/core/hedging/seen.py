@@ -48,6 +48,8 @@ class Pace(Struct, frozen=True, kw_only=True):
     start_seconds: by when nine of ten workers that answer quickly have begun, start_limit: by when all have;
     answer_seconds: by when nine of ten have answered. None: not known. late: share of the newest attempts that began
     later than that, or failed; the newest count most. cold: the next attempt will most likely be late.
+    late_start_seconds, late_answer_seconds: by when those have begun that were late, and half of them have answered;
+    None: not known, or they were overtaken.
     """
 
     start_seconds: float | None = None
@@ -55,6 +57,8 @@ class Pace(Struct, frozen=True, kw_only=True):
     answer_seconds: float | None = None
     late: float = 0.0
     cold: bool = False
+    late_start_seconds: float | None = None
+    late_answer_seconds: float | None = None
 
 
 class ProviderSeen(Struct, frozen=True, kw_only=True):
