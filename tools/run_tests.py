@@ -88,7 +88,10 @@ class Run:
         self._part, self._kept, self._began, self._shown = part, kept, time.monotonic(), 0
         self._seconds: float | None = None
         words = [*WITH_US, *before, *command(part, os.cpu_count() or 1)]
-        self._process = subprocess.Popen(words, cwd=ROOT, stdout=kept, stderr=subprocess.STDOUT if kept else None)
+        # Hundreds of processes start: where bytecode may not be kept, each would compile everything again.
+        env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        stderr = subprocess.STDOUT if kept else None
+        self._process = subprocess.Popen(words, cwd=ROOT, env=env, stdout=kept, stderr=stderr)
 
     def look(self) -> bool:
         """Whether it has ended; notes when."""
