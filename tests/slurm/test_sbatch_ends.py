@@ -38,7 +38,7 @@ def test_the_time_limit_is_no_failure(cases: dict[str, Case]) -> None:
     case = cases["time limit"]
     assert case.lives(1) == case.lives(2) == {0, 1}
     assert "the time limit is near" in case.output
-    assert case.ended_as == "FAILED"
+    assert case.ended_as in ("FAILED", "TIMEOUT")  # before its limit; on a busy machine with it
     job = case.job("train")
     ends = [(entry.reason, entry.counted) for entry in job.status.history]
     assert set(ends) == {("TimeLimitReached", False)}

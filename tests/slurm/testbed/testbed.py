@@ -161,8 +161,6 @@ class Testbed:
         self.up()
         wait_for("all jobs to end", self._jobs_cancelled, 60)
         wait_for("what is left of jobs to end", lambda: not self._killed_of_jobs())
-        if not self._nodes_are_idle():
-            self.run("scontrol reconfigure")  # so that they tell at once; else a new controller asks them after 4 s
         wait_for("four idle nodes", self._resumed, 60)
 
     # Inside.
