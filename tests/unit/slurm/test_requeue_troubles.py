@@ -1,5 +1,6 @@
 """A batch job that is requeued, and what may come between the end of one run and the attempt of the next."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -10,7 +11,7 @@ from hedgerow_operator.api.status import ExcludedNode, Stopping
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.core.slurm.comments import comment_of_run
 from hedgerow_operator.core.step import GATHERING, PLACING, REMOVING, RUNNING, SUSPENDED
-from hedgerow_operator.reconcile.ports import TooTight, Unreachable
+from hedgerow_operator.reconcile.ports import Refused, TooTight, Unreachable
 from tests.unit.core.builders import UID
 from tests.unit.slurm.pretended_cluster import LOST, Site
 
@@ -160,3 +161,39 @@ async def test_a_run_goes_on_as_its_attempt_where_the_manifest_says_new_job_mean
     site = await told(await between())
     site.job = spec(site.job, resubmit="NewJob")
     assert [placement.attempt for placement in await site.look()] == [3]
+
+
+async def test_the_next_process_waits_too_for_a_silent_node_of_a_run_that_slurm_has_put_back() -> None:
+    site = Site()
+    site.job = spec(site.job, resubmit="Requeue")
+    await site.create()
+    site.slurm.starts("1", "n1", "n3")
+    site.stage(RUNNING)
+    site.stage(RUNNING, slurm=(await site.only()).slurm)
+    site.slurm.silent.add("n3")
+    site.slurm.change_job("1", state="RUNNING", nodes=("n1", "n2"), restarts=1)
+    site.begin()
+    site.stage(REMOVING, slurm=(await site.only()).slurm)
+    await site.runtime.remove(site.job, 1, ())
+    for _ in range(3):
+        assert [worker.node for worker in (await site.only()).workers if worker.node_silent] == ["n3"]
+    site.slurm.silent.clear()
+    await site.look(20.0)
+    await site.look(20.0)
+    assert await site.look(20.0) == ()
+
+
+@pytest.mark.parametrize("meanwhile", [{"state": "PENDING", "restarts": 1}, {"id": "7"}])
+async def test_a_requeue_that_came_too_late_is_no_refusal(meanwhile: dict[str, Any]) -> None:
+    site = await between(state="FAILED", restarts=0)
+    site.slurm.failures["requeue"] = Refused("Job is pending execution for job 1")
+    with pytest.raises(Refused, match="pending"):
+        await site.create(3, "n3")
+
+    async def too_late(job_id: str, excluded: Sequence[str]) -> None:
+        site.slurm.change_job("1", **meanwhile)
+        raise Refused("Job is pending execution for job 1")
+
+    site.slurm.requeue = too_late  # type: ignore[method-assign]
+    with pytest.raises(Unreachable, match="pending"):
+        await site.create(3, "n3")

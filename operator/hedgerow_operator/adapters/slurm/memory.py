@@ -63,3 +63,10 @@ def stored(job: TrainingJob) -> SlurmJob | None:
         nodes=expand(told.nodes),
         submitted_at=parse_optional_time(told.submitted_at),
     )
+
+
+def as_it_ran(shown: Entry, before: SlurmJob | None) -> SlurmJob:
+    """The job of a placement that this process has not seen yet. Where its run is over, Slurm shows it without the
+    nodes on which ranks may live on, or with those of its next run; ``before``, as the status tells it, has them.
+    """
+    return shown.job if before is None or not shown.put_back or before.id != shown.job.id else before

@@ -44,7 +44,7 @@ class Requeues:
             return
         excluded = await self._view.known_nodes(node.name for node in job.status.excluded_nodes)
         tight = await self._too_tight(job, entry.job, excluded)
-        await self._view.driver.requeue(entry.job.id, () if tight else excluded)
+        await self._put_back(entry.job, () if tight else excluded)
 
     async def begin_run(
         self, job: TrainingJob, attempt: int, excluded: Iterable[str], entries: Iterable[Entry], removed: str | None
@@ -86,8 +86,7 @@ class Requeues:
         number = entry.job.id
         if self._kind(entry) is Kind.ENDED:
             await self._room(job, entry.job, names)
-            await self._view.driver.requeue(number, names)
-            self._view.changed()
+            await self._put_back(entry.job, names)
             return entry.job.restarts + 1
         if self.waits(entry):
             await self._avoid(job, entry, names)
@@ -95,9 +94,23 @@ class Requeues:
         if entry.put_back and self._kind(entry) in _RUNS:
             if not set(entry.job.nodes) & set(names):
                 return entry.job.restarts
-            await self._view.driver.requeue(number, names)
-            self._view.changed()
+            await self._put_back(entry.job, names)
         raise Unreachable(f"the run of Slurm job {number} before this one has not ended")
+
+    async def _put_back(self, shown: SlurmJob, excluded: tuple[str, ...]) -> None:
+        try:
+            await self._view.driver.requeue(shown.id, excluded)
+        except Refused as error:
+            if await self._stands_as(shown):
+                raise
+            raise Unreachable(str(error)) from error  # it has ended, gone, or been put back by somebody meanwhile
+        finally:
+            self._view.changed()
+
+    async def _stands_as(self, shown: SlurmJob) -> bool:
+        every = (await self._view.fresh_jobs()).jobs.values()
+        look = (shown.id, shown.state, shown.flags, shown.restarts)
+        return look in {(job.id, job.state, job.flags, job.restarts) for listed in every for _first, job in listed}
 
     async def _room(self, job: TrainingJob, shown: SlurmJob, names: tuple[str, ...]) -> None:
         if await self._too_tight(job, shown, names):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 
 from hedgerow_operator.adapters.slurm.cluster_view import BUSY_SECONDS, NODES_SECONDS, ClusterView, Listing, NodeListing
-from hedgerow_operator.adapters.slurm.memory import Known, stored
+from hedgerow_operator.adapters.slurm.memory import Known, as_it_ran, stored
 from hedgerow_operator.adapters.slurm.observe import Run, is_gone, placement_seen
 from hedgerow_operator.adapters.slurm.requeue import Requeues, goes_on
 from hedgerow_operator.adapters.slurm.submissions import Submissions
@@ -191,6 +191,7 @@ class SlurmRuntime:
         uid = job.metadata.uid
         await self._requeues.look_after(job, self._entries(job, listing))
         attempts = {entry.attempt for entry in self._entries(job, listing)}
+        before = stored(job)
         for attempt in attempts:
             listed = self._of(job, attempt, listing)
             shown = _shown(listed)
@@ -200,13 +201,14 @@ class SlurmRuntime:
                     await self._view.driver.cancel(late.job.id)
             known = self._known.get((uid, attempt))
             if known is None or known.job.id != shown.job.id:
-                known = self._known[uid, attempt] = Known(shown.job)
+                known = self._known[uid, attempt] = Known(
+                    as_it_ran(shown, before if attempt == job.status.placement else None)
+                )
             known.see(shown)
         for key in [key for key, known in self._known.items() if key[0] == uid and known.gone]:
             # It is remembered of the current one, which the status may still name, and of what is still listed.
             if key[1] != job.status.placement and key[1] not in attempts:
                 del self._known[key]
-        before = stored(job)
         if before is not None and job.status.attempt_stage in _PLACED:
             self._known.setdefault((uid, job.status.placement), Known(before))
 
