@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 from hedgerow_operator.api.model import to_builtins
 from hedgerow_operator.api.rule import Rule, cel_list
@@ -42,6 +43,15 @@ def urls_of(spec: ServerlessProviderSpec) -> Iterator[tuple[str, str]]:
         url = _at(fields, place)
         if url is not None:
             yield place, url
+
+
+def names_no_host(url: str) -> bool:
+    """Whether it looks like a URL, and what it writes as a host is neither an address nor a name."""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:  # [:::::], or signs that would become others
+        host = ""
+    return re.fullmatch(_URL, url) is not None and not (host and host.isprintable())
 
 
 def climbs(path: str | None) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import jmespath
 
-from hedgerow_operator.api.address_rules import is_header_name
+from hedgerow_operator.api.address_rules import is_header_name, names_no_host, urls_of
 from hedgerow_operator.api.inference_endpoint import InferenceEndpoint, inference_endpoint
 from hedgerow_operator.api.inference_rules import INFERENCE_ENDPOINT_RULES
 from hedgerow_operator.api.labels import API_VERSION, INFERENCE_ENDPOINT_KIND, SERVERLESS_PROVIDER_KIND
@@ -74,7 +74,10 @@ def endpoint_expressions(endpoint: InferenceEndpoint) -> Iterator[Problem]:
 
 
 def provider_expressions(provider: ServerlessProvider) -> Iterator[Problem]:
-    """Names of headers that HTTP does not know, and JMESPaths that nobody can read."""
+    """Hosts that are none, names of headers that HTTP does not know, and JMESPaths that nobody can read."""
+    for place, url in urls_of(provider.spec):
+        if names_no_host(url):
+            yield blame(f"spec.{place}", "what comes after // is no host; write one as in https://api.example.com/v1")
     http = provider.spec.http
     if http is None:
         return

@@ -140,6 +140,10 @@ BAD_PROVIDERS: dict[str, tuple[dict[str, Any], str]] = {
     "a port that is none": ({**URL, "endpoint": "http://gpu.example:99999/v1"}, "a port from 1 to 65535"),
     "the port zero": ({**URL, "endpoint": "http://gpu.example:0"}, "a port from 1 to 65535"),
     "a port in words": ({**URL, "endpoint": "http://gpu.example:http"}, "a port from 1 to 65535"),
+    "an address in brackets that is none": ({**URL, "endpoint": "http://[:::::]/v1"}, "after // is no host; write"),
+    "a host that is no text": ({**URL, "endpoint": "http://a\x00b/v1"}, "after // is no host; write"),
+    "a host that would become another": (
+        {**POOL, "runpod": {"apiURL": "http://a\u2100b.example"}}, "spec.runpod.apiURL: what comes after // is"),
     "RunPod at what is no address": ({**POOL, "runpod": {"apiURL": "api.example"}}, "spec.runpod.apiURL: write https"),
     "RunPod's management at a port that is none": (
         {**POOL, "runpod": {"managementURL": "https://h:65536"}}, "spec.runpod.managementURL: write"),
