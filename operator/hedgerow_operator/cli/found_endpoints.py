@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -11,6 +12,7 @@ from hedgerow_operator.adapters.local.lock import holder
 from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.api.inference_endpoint import InferenceEndpoint, inference_endpoint
 from hedgerow_operator.api.labels import INFERENCE_ENDPOINT_KIND
+from hedgerow_operator.api.times import parse_optional_time
 from hedgerow_operator.api.yaml_text import YAMLTextError, read_documents
 
 
@@ -24,6 +26,8 @@ class FoundEndpoint(Struct, frozen=True, kw_only=True):
 def find_endpoints(state_dir: Path) -> tuple[FoundEndpoint, ...]:
     """By name, also of earlier runs. Raises click.ClickException with a sentence."""
     paths = StatePaths(state_dir)
+    if not os.path.isdir(paths.root):  # also where nobody lets us look
+        return ()
     try:
         began = paths.gateway_address.stat().st_mtime_ns
     except OSError:  # it is there while something is served
@@ -39,6 +43,7 @@ def _found(file: Path, pid: int | None, began: int | None) -> FoundEndpoint:
         written, text = file.stat().st_mtime_ns, file.read_text()
         (document,) = read_documents(text)
         endpoint = inference_endpoint(document.fields)
+        parse_optional_time(endpoint.metadata.creation_timestamp)
     except OSError as error:
         raise click.ClickException(f"{file} cannot be read: {error.strerror}") from None
     except (YAMLTextError, ValueError) as error:

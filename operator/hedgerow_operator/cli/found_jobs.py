@@ -83,7 +83,7 @@ class State(Struct, frozen=True, kw_only=True):
 def find(state_dir: Path, *, may_be_empty: bool = False) -> State:
     """What is there now. Raises click.ClickException with a sentence when there is nothing."""
     paths = StatePaths(state_dir)
-    if not paths.root.is_dir():
+    if not os.path.isdir(paths.root):  # also where nobody lets us look
         raise click.ClickException(
             f"there is no state directory {state_dir} here; go to the folder where hedgerow local was started, or name "
             "its state directory with --state-dir"

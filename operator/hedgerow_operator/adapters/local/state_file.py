@@ -4,6 +4,7 @@ from pathlib import Path
 
 from hedgerow_operator.adapters.local.errors import StateError
 from hedgerow_operator.adapters.local.files import read_text, write_whole
+from hedgerow_operator.api.times import parse_optional_time
 from hedgerow_operator.api.training_job import TrainingJob, training_job, training_job_fields
 from hedgerow_operator.api.yaml_text import YAMLTextError, read_documents
 from hedgerow_operator.api.yaml_writing import yaml_text
@@ -23,7 +24,9 @@ def read_job(path: Path) -> TrainingJob | None:
         documents = list(read_documents(text))
         if len(documents) != 1:
             raise ValueError(f"it holds {len(documents)} objects instead of one")
-        return training_job(documents[0].fields)
+        job = training_job(documents[0].fields)
+        parse_optional_time(job.metadata.creation_timestamp)
+        return job
     except YAMLTextError as error:
         raise _corrupt(path, f"line {error.line}: {error}") from None
     except ValueError as error:

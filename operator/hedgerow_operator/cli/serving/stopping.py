@@ -18,7 +18,7 @@ _LOOK_SECONDS = 0.1
 
 def stop_serving(paths: StatePaths) -> bool:
     """Whether endpoints were served there; they are no longer. Raises click.ClickException when it takes too long."""
-    pid = holder(paths) if paths.gateway_address.exists() else None
+    pid = holder(paths) if os.path.exists(paths.gateway_address) else None
     if not pid:  # nobody, or one whose number is not known
         return False
     click.echo(f"ending process {pid}, which serves endpoints …")
