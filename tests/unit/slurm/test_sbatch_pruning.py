@@ -85,3 +85,19 @@ def test_what_is_not_ours_stays(root: Path) -> None:
     os.utime(root / "notes", (0, 0))
     prune(root, NOW)
     assert left(root) == ["notes"]
+
+
+def test_one_that_sbatch_said_went_to_another_cluster_is_kept_whoever_sent_it_there(root: Path) -> None:
+    path = submitted(root, 40)
+    Folder(path).note_cluster("far")
+    for entry in (path, *path.iterdir()):
+        os.utime(entry, (NOW - 40 * DAY,) * 2)
+    prune(root, NOW)
+    assert path.exists()
+
+
+def test_those_of_another_user_are_left_alone(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, somebody = submitted(root, 40), os.geteuid() + 1
+    monkeypatch.setattr(os, "geteuid", lambda: somebody)
+    prune(root, NOW)
+    assert path.exists()

@@ -12,7 +12,7 @@ from hedgerow_operator.adapters.local.files import read_bytes, write_whole
 from hedgerow_operator.core.slurm.chain import Chain
 from hedgerow_operator.core.slurm.sbatch_plan import SbatchPlan
 
-_SCRIPT, _PLAN, _CHAIN = "script", "plan.json", "chain.json"
+_SCRIPT, _PLAN, _CHAIN, _ELSEWHERE = "script", "plan.json", "chain.json", "cluster"
 
 
 class Folder:
@@ -31,6 +31,16 @@ class Folder:
     def plan(self) -> SbatchPlan:
         """Raises OSError, msgspec.DecodeError."""
         return msgspec.json.decode((self.path / _PLAN).read_bytes(), type=SbatchPlan)
+
+    def note_cluster(self, cluster: str) -> None:
+        """Its batch job went to another cluster than this machine's, or to one of a federation, whichever way said so.
+        Raises OSError.
+        """
+        write_whole(self.path / _ELSEWHERE, f"{cluster}\n".encode())
+
+    def is_elsewhere(self) -> bool:
+        """See note_cluster."""
+        return (self.path / _ELSEWHERE).exists()
 
     def write_submitted(self, part: str, name: str, text: str) -> Path:
         """What is given to sbatch, under the name that the batch job is to have. Raises OSError."""

@@ -36,12 +36,17 @@ def prune(root: Path, now: float) -> None:
 
 
 def _old(root: Path, now: float) -> Iterator[Path]:
-    folders = [path for path in root.iterdir() if _OURS.fullmatch(path.name) and path.is_dir()]
+    folders = [path for path in root.iterdir() if _OURS.fullmatch(path.name) and path.is_dir() and _is_mine(path)]
     newest_first = sorted(((_changed(path), path) for path in folders), reverse=True)
     for place, (changed, path) in enumerate(newest_first):
         age = now - changed
         if age > MOST_SECONDS or (place >= MOST_FOLDERS and age > LEAST_SECONDS):
             yield path
+
+
+def _is_mine(path: Path) -> bool:
+    """squeue is asked for our own jobs only."""
+    return path.stat().st_uid == os.geteuid()
 
 
 def _changed(path: Path) -> float:
@@ -51,8 +56,11 @@ def _changed(path: Path) -> float:
 
 def _is_of_this_cluster(path: Path) -> bool:
     """Jobs that were sent to another cluster are not in this one's list."""
+    folder = Folder(path)
+    if folder.is_elsewhere():
+        return False
     try:
-        plan: SbatchPlan = Folder(path).plan()
+        plan: SbatchPlan = folder.plan()
     except (OSError, msgspec.MsgspecError):
         return True
     elsewhere = any(word.startswith(("-M", "--cluster")) for word in plan.flags)

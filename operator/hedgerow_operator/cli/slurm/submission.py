@@ -1,5 +1,6 @@
 """`hedgerow sbatch`: submits what sbatch was to submit, wrapped; exit codes and output are sbatch's."""
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -139,6 +140,9 @@ def _submit_and_tell(
     job_id, _, cluster = process.stdout.readline().strip().partition(";")
     if job_id:
         name_after(folder, job_id)
+        if cluster:
+            with contextlib.suppress(OSError):
+                folder.note_cluster(cluster)
         _tell(told, job_id, cluster)
         prune(folder.path.parent, time.time())
     code = process.wait()
