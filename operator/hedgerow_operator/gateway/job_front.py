@@ -81,11 +81,10 @@ class JobFront:
 
     async def _begun(self, incoming: Incoming, wait: float) -> Reply:
         job = self._jobs.begin(_wanted(incoming, self._endpoint.settings.deadline_seconds))
-        if not wait:
-            await self._jobs.written(job)
-            return json_reply(200, {"id": job.id, "status": str(job.state)})
         try:
             await self._jobs.written(job)
+            if not wait:
+                return json_reply(200, {"id": job.id, "status": str(job.state)})
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait):
                     await job.done.wait()
@@ -111,6 +110,7 @@ class JobFront:
 
     async def _retry(self, job: Job) -> Reply:
         self._jobs.retry(job)
+        await self._jobs.written(job)
         return json_reply(200, {"id": job.id, "status": str(job.state)})
 
     async def _purge(self) -> Reply:

@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from msgspec.structs import replace
 
 from hedgerow_operator.core.hedging.fixed import Fixed, NoHedge
+from hedgerow_operator.gateway.journal_entries import KeptJob
 from hedgerow_operator.gateway.peers import Replica
 from hedgerow_operator.gateway.settings import ProviderUse, Speaks
+from hedgerow_operator.gateway.unbounded import unbounded
 from tests.gateway.data_path.gateways import free_socket, get, post, serving, until
 from tests.gateway.data_path.scripted import Scripted, answers, fails, gives, hangs
 
@@ -78,6 +81,35 @@ async def test_a_failed_job_can_be_retried() -> None:
         assert (await post(f"{served.url}/retry/{job_id}")).json()["status"] == "IN_QUEUE"
         assert (await ended(served.url, job_id))["output"] == "well"
         assert (await post(f"{served.url}/retry/{job_id}")).status == 400
+
+
+class Book:
+    """A JobBook: what it was told."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def left(self) -> tuple[KeptJob, ...]:
+        return ()
+
+    async def begun(self, job_id: str, seconds: float, webhook: str) -> None:
+        self.told.append("begun")
+
+    def ended(self, job_id: str, state: str, error: str, seconds: float) -> None:
+        self.told.append(state)
+
+    def forgotten(self, job_id: str) -> None:
+        self.told.append("forgotten")
+
+
+async def test_one_that_is_retried_is_written_down_as_one_that_runs() -> None:
+    a, book = Scripted("a", fails("it broke"), hangs()), Book()
+    parts = replace(unbounded([a], ()), jobs=book)
+    async with serving(a, parts=parts, policy=NoHedge(), **JOB) as served:
+        job_id = (await post(f"{served.url}/run", {"input": 1})).json()["id"]
+        await ended(served.url, job_id)
+        assert (await post(f"{served.url}/retry/{job_id}")).status == 200
+        assert book.told == ["begun", "FAILED", "begun"]
 
 
 async def test_the_stream_of_a_job_is_its_output_once() -> None:
