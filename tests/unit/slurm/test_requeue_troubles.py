@@ -197,3 +197,12 @@ async def test_a_requeue_that_came_too_late_is_no_refusal(meanwhile: dict[str, A
     site.slurm.requeue = too_late  # type: ignore[method-assign]
     with pytest.raises(Unreachable, match="pending"):
         await site.create(3, "n3")
+
+
+async def test_a_new_job_is_not_cancelled_for_runs_that_an_earlier_one_of_its_name_has_left_written() -> None:
+    site = Site()
+    site.papers.written = {1: (1,)}
+    await site.create()
+    site.begin()
+    await site.create()
+    assert asked(site) == ["submit"]

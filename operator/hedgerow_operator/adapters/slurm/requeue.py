@@ -55,12 +55,13 @@ class Requeues:
         names = await self._view.known_nodes(excluded)
         for entry in entries:
             over = self._kind(entry) is Kind.ENDED
-            if not over and not requeues(job):
+            begun = entry.attempt == attempt and not entry.put_back and entry.job.id != removed
+            if not (over or begun or requeues(job)):
                 await self._cancel(job, entry)
                 raise Unreachable(f"Slurm job {entry.job.id}, which waited to be run again, has not ended")
-            if not requeues(job) or (over and entry.job.state == "CANCELLED"):
+            if over and (not requeues(job) or entry.job.state == "CANCELLED"):
                 continue
-            if entry.attempt == attempt and not entry.put_back and entry.job.id != removed:
+            if begun:
                 if self.waits(entry) and set(entry.job.excluded) != set(names):
                     await self._avoid(job, entry, names)
                 return True
