@@ -66,6 +66,8 @@ def sbatch(words: Sequence[str]) -> int:
         return _submit(rest, script if line.script is None else None)
     if is_heterogeneous(script):
         return _unwatched(rest, "a heterogeneous job", script if line.script is None else None)
+    if not _is_text([*rest, name, os.getcwd(), str(own.state)]):
+        return _unwatched(rest, "what has words that are no UTF-8", script if line.script is None else None)
     try:
         return _watched(own, line, name, script)
     except BadLine:
@@ -76,6 +78,15 @@ def _words_of(line: CommandLine) -> list[str]:
     script = [] if line.script is None else [line.script]
     dashes = ["--"] if line.script is not None and line.script.startswith("-") else []
     return [*words_of(line.flags), *dashes, *script, *line.arguments]
+
+
+def _is_text(words: Sequence[str]) -> bool:
+    """Whether they can be written down: bytes that are no UTF-8 arrive as halves of characters."""
+    try:
+        "".join(words).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _script_of(line: CommandLine) -> tuple[str, str | None]:
