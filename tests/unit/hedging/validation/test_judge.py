@@ -141,6 +141,10 @@ SENSELESS = {
         check("JSONSchema", schema={"$ref": "#/$defs/a"}),
         "copy it below $defs and write #/$defs/NAME",
     ),
+    "an entry of a list that is called by a name": (
+        check("JSONSchema", schema={"allOf": [{"$ref": "#/allOf/x"}]}),
+        "schema refers to '#/allOf/x'",
+    ),
     "a pattern that is none": (check("Regex", pattern="("), "pattern is no regular expression: missing )"),
     "an expression that is none": (check("Expression", expression="a["), "expression is no JMESPath"),
     "a place that is none": (check("NonEmpty", at="a["), "at is no JMESPath"),

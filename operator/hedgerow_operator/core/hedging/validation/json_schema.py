@@ -46,7 +46,7 @@ def _outside(schema: dict[str, Any], registry: Any) -> str:
         if isinstance(reference, str):
             try:
                 found = resolver.lookup(reference)
-            except Unresolvable:
+            except (Unresolvable, ValueError):
                 return reference
             waiting.append((found.resolver, Resource.from_contents(found.contents, DRAFT202012)))
         waiting += [(resolver.in_subresource(inner), inner) for inner in resource.subresources()]
