@@ -1,7 +1,7 @@
 """Run the tests or a part of them (`make test T=PATH`), those that need a cluster each by themselves.
 
-The clusters' tests mostly wait, so all parts run at once, those of the clusters with the processors first; what these
-print is kept and comes after the output of the others.
+The clusters' tests mostly wait, so they run beside the others, one cluster after another, with the processors first;
+what they print is kept and comes after the output of the others.
 """
 
 import os
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -82,22 +82,45 @@ def prepare(cluster: str) -> bool:
 
 
 class Run:
-    """One part under way. `kept`: a file that takes its output, which is shown when it is waited for."""
+    """One part under way, or to begin when another has ended.
 
-    def __init__(self, part: Part, *before: str, kept: BinaryIO | None = None) -> None:
-        self._part, self._kept, self._began, self._shown = part, kept, time.monotonic(), 0
-        self._seconds: float | None = None
-        words = [*WITH_US, *before, *command(part, os.cpu_count() or 1)]
-        # Hundreds of processes start: where bytecode may not be kept, each would compile everything again.
-        env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        stderr = subprocess.STDOUT if kept else None
-        self._process = subprocess.Popen(words, cwd=ROOT, env=env, stdout=kept, stderr=stderr)
+    kept: a file that takes its output, which is shown when it is waited for. interrupts: once there is one, nothing
+    begins any more.
+    """
+
+    def __init__(
+        self,
+        part: Part,
+        *before: str,
+        kept: BinaryIO | None = None,
+        after: "Run | None" = None,
+        interrupts: Sequence[int] = (),
+    ) -> None:
+        self._interrupts = interrupts
+        self._part, self._before, self._kept, self._after, self._shown = part, before, kept, after, 0
+        self._process: subprocess.Popen[bytes] | None = None
+        self._began, self._seconds = 0.0, 0.0
+        self._ended = False
+        self.look()
 
     def look(self) -> bool:
-        """Whether it has ended; notes when."""
-        if self._seconds is None and self._process.poll() is not None:
-            self._seconds = time.monotonic() - self._began
-        return self._seconds is not None
+        """Whether it has ended, and when; begins it when its time has come."""
+        if self._process is None:
+            if self._interrupts:
+                self._ended = True
+            elif self._after is None or self._after.look():
+                self._begin()
+        elif not self._ended and self._process.poll() is not None:
+            self._ended, self._seconds = True, time.monotonic() - self._began
+        return self._ended
+
+    def _begin(self) -> None:
+        words = [*WITH_US, *self._before, *command(self._part, os.cpu_count() or 1)]
+        # Hundreds of processes start: where bytecode may not be kept, each would compile everything again.
+        env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        errors = subprocess.STDOUT if self._kept else None
+        self._began = time.monotonic()
+        self._process = subprocess.Popen(words, cwd=ROOT, env=env, stdout=self._kept, stderr=errors)
 
     def show(self) -> None:
         """Print what it has kept and was not shown yet."""
@@ -109,7 +132,7 @@ class Run:
 
     def tell(self) -> bool:
         """Say how it ended; whether it passed. A run that finds no test has not passed (pytest's 5)."""
-        passed = self._process.returncode == 0
+        passed = self._process is not None and self._process.returncode == 0
         print(
             f"{'passed' if passed else 'FAILED'} in {self._seconds:.0f} s: {' '.join(self._part.paths)}\n", flush=True
         )
@@ -119,13 +142,16 @@ class Run:
 def run_all(wanted: list[Part], prepared: Callable[[str], bool] = prepare) -> bool:
     """Run every part, also when another fails, and show one after the other; whether all passed."""
     possible = [part for part in wanted if not part.cluster or prepared(part.cluster)]
-    with ExitStack() as open_files, interrupts_left_to_the_parts():
-        runs = []
+    with ExitStack() as open_files, interrupts_left_to_the_parts() as interrupts:
+        runs: list[Run] = []
+        on_cluster: Run | None = None
         for part in possible:
             if len(possible) < 2:
                 runs.append(Run(part))
             elif part.cluster:
-                runs.append(Run(part, kept=open_files.enter_context(tempfile.TemporaryFile())))
+                kept = open_files.enter_context(tempfile.TemporaryFile())
+                on_cluster = Run(part, kept=kept, after=on_cluster, interrupts=interrupts)
+                runs.append(on_cluster)
             else:
                 runs.append(Run(part, *BEHIND))
         outcomes = [ended(run, runs) for run in runs]
@@ -142,11 +168,12 @@ def ended(run: Run, all_runs: list[Run]) -> bool:
 
 
 @contextmanager
-def interrupts_left_to_the_parts() -> Iterator[None]:
+def interrupts_left_to_the_parts() -> Iterator[list[int]]:
     """Ctrl-C reaches every process of the terminal: the parts end in their own order, and we wait for them."""
-    before = signal.signal(signal.SIGINT, lambda *_: None)
+    interrupts: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _frame: interrupts.append(number))
     try:
-        yield
+        yield interrupts
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -32,6 +32,7 @@ from hedgerow_operator.server.health import Health
 from hedgerow_operator.server.metrics import Metrics
 from tests.slurm.slurm_run import TRAIN
 from tests.slurm.small_agents import AGENTS_TOKEN, CLUSTER, SmallAgents
+from tests.slurm.testbed.places import free_ports
 from tests.slurm.testbed.testbed import Testbed
 
 KEY = JobKey("ml", "run")
@@ -99,7 +100,7 @@ class SmallOperator:
         self.tokens, self._token_seconds, self.token_reads = ReportTokens(), token_seconds, 0
         self._drivers = ClusterDrivers(self._read_secret, time.time)
         self.agents = SmallAgents(ClusterAgentSites(self, self._drivers, self._read_secret, ()), testbed)
-        self.url, self._port = "", 0
+        self.url, self._port = "", free_ports(1)[0]
 
     async def existing(self, namespaces: tuple[str, ...]) -> tuple[JobKey, ...]:
         """Implements agent_sites.AllClusters."""
@@ -145,7 +146,6 @@ class SmallOperator:
         runner = make_runner(make_app(hub, believed, leader, metrics, health, self.agents.heard))
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", self._port).start()
-        self._port = runner.addresses[0][1]  # where it is found again after a restart
         self.url = f"http://127.0.0.1:{self._port}"
         queue.add(KEY)
         working = [asyncio.create_task(part) for part in (queue.run(), self.agents.queue.run(), self.agents.drain())]

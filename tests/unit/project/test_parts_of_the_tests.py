@@ -74,12 +74,22 @@ def test_both_parts_run_at_the_same_time_and_are_shown_one_after_the_other(root:
     assert (runner.returncode, shown) == (0, [others, "passed", cluster, "passed"])
 
 
-def test_both_clusters_run_at_the_same_time(root: Path, tmp_path: Path) -> None:
-    first, second = str(tmp_path / "first"), str(tmp_path / "second")
-    runner = start(root, PASSES, MEETS.format(mine=first, other=second), MEETS.format(mine=second, other=first))
-    output, _ = runner.communicate(timeout=SECONDS)
-    shown = [line.split(" in ")[0] for line in output.splitlines() if line]
-    assert (runner.returncode, shown) == (0, ["calm", "passed", first, "passed", second, "passed"])
+def test_of_two_clusters_the_second_begins_when_the_first_has_ended(root: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "first"
+    first = f"import pathlib, time; time.sleep(0.5); pathlib.Path({str(mark)!r}).touch()"
+    second = f"import pathlib; assert pathlib.Path({str(mark)!r}).exists()"
+    runner = start(root, PASSES, first, second)
+    runner.communicate(timeout=SECONDS)
+    assert runner.returncode == 0
+
+
+def test_after_ctrl_c_no_part_begins_any_more(root: Path, tmp_path: Path) -> None:
+    waits, second = WAITS.format(folder=str(tmp_path)), tmp_path / "second"
+    runner = start(root, PASSES, waits, f"import pathlib; pathlib.Path({str(second)!r}).touch()")
+    until(lambda: len(list(tmp_path.iterdir())) == 1)
+    os.killpg(runner.pid, signal.SIGINT)
+    runner.communicate(timeout=SECONDS)
+    assert (runner.returncode, second.exists()) == (1, False)
 
 
 @pytest.mark.parametrize(
