@@ -26,7 +26,7 @@ STORY = [
     "A slow answer is overtaken by another provider's.",
     "p50 p95 slowest over 60 s attempts",
     "without hedging",
-    "15 of 54",
+    "of 54",
     "hedged (Adaptive)",
     "of 54",
 ]

@@ -50,7 +50,7 @@ def test_ctrl_c_ends_a_run_whose_launcher_is_stopped(run: LocalRun) -> None:
 
 
 def test_a_launcher_that_cannot_report_is_left_alone(run: LocalRun) -> None:
-    controller = written(run, env={"STEPS": "150"}).start()
+    controller = written(run, env={"STEPS": "300"}).start()
     run.until_printed("step 10: loss")
     ranks = run.ranks()
     (run.state / "address").write_text("http://127.0.0.1:9\n")
