@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import os
+import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
@@ -32,7 +34,6 @@ from hedgerow_operator.server.health import Health
 from hedgerow_operator.server.metrics import Metrics
 from tests.slurm.slurm_run import TRAIN
 from tests.slurm.small_agents import AGENTS_TOKEN, CLUSTER, SmallAgents
-from tests.slurm.testbed.places import free_ports
 from tests.slurm.testbed.testbed import Testbed
 
 KEY = JobKey("ml", "run")
@@ -100,7 +101,9 @@ class SmallOperator:
         self.tokens, self._token_seconds, self.token_reads = ReportTokens(), token_seconds, 0
         self._drivers = ClusterDrivers(self._read_secret, time.time)
         self.agents = SmallAgents(ClusterAgentSites(self, self._drivers, self._read_secret, ()), testbed)
-        self.url, self._port = "", free_ports(1)[0]
+        self.url = ""
+        # Kept from run to run, so that it is found at the same address by whoever asks it again.
+        self._listener = socket.create_server(("127.0.0.1", 0)).detach()
 
     async def existing(self, namespaces: tuple[str, ...]) -> tuple[JobKey, ...]:
         """Implements agent_sites.AllClusters."""
@@ -145,8 +148,8 @@ class SmallOperator:
         believed = ByPlace(self.tokens, NobodyElse())
         runner = make_runner(make_app(hub, believed, leader, metrics, health, self.agents.heard))
         await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", self._port).start()
-        self.url = f"http://127.0.0.1:{self._port}"
+        await web.SockSite(runner, socket.socket(fileno=os.dup(self._listener))).start()
+        self.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
         queue.add(KEY)
         working = [asyncio.create_task(part) for part in (queue.run(), self.agents.queue.run(), self.agents.drain())]
         try:
