@@ -33,7 +33,7 @@ def settings(*names: str, speaks: Speaks = Speaks.HTTP, **more: object) -> Endpo
         providers=tuple(ProviderUse(name=name) for name in names),
         policy=Fixed(after_seconds=0.05),
         max_extra_load=1.0,
-        deadline_seconds=60.0,
+        deadline_seconds=10.0,
     )
     return replace(usual, **more)
 

@@ -65,7 +65,7 @@ async def test_a_large_body_reaches_the_server_as_it_comes() -> None:
 
 async def test_five_hundred_requests_at_once_are_all_answered() -> None:
     async with upstream("bad", "hangs") as (bad, first), upstream("good", "answers") as (good, second):
-        async with serving(first, second, **OPENAI) as served, client() as http:
+        async with serving(first, second, deadline_seconds=100.0, **OPENAI) as served, client() as http:
 
             async def ask() -> int:
                 async with http.post(served.url + CHAT, json={}) as answer:
