@@ -1,5 +1,6 @@
 """`hedgerow demo` tells a story that a newcomer understands."""
 
+import re
 import subprocess
 import sys
 import time
@@ -26,9 +27,7 @@ STORY = [
     "A slow answer is overtaken by another provider's.",
     "p50 p95 slowest over 60 s attempts",
     "without hedging",
-    "of 54",
     "hedged (Adaptive)",
-    "of 54",
 ]
 
 
@@ -49,3 +48,7 @@ def test_the_demo_tells_everything_in_order_within_two_minutes(tmp_path: Path) -
         assert words in text[at:], f"{part!r} is missing or out of order in:\n{done.stdout}"
         at = text.index(words, at)
     assert "not measured" not in text
+    # How many, depends on how busy the machine is: their times are a hundredth of the real ones.
+    alone, hedged = (int(count) for count in re.findall(r"(\d+) of 54", text))
+    assert alone >= 15
+    assert hedged < alone / 2
