@@ -34,6 +34,24 @@ def test_it_is_elsewhere_than_the_node_that_was_lost(name: str, cases: dict[str,
     assert LOST not in {node for _, _, _, node in lives[2:]}
 
 
+def test_a_batch_job_that_ends_before_a_step_is_nobodys_fault(cases: dict[str, Case]) -> None:
+    case = cases["killed before a step"]
+    assert "run 1" in case.output, case.output
+    assert case.ended == {0, 1}
+    assert case.output.count("after 0") == 1
+    assert case.job("train").status.restarts_counted == 0
+    assert "maxRestarts" not in case.news
+
+
+def test_a_job_that_may_not_be_restarted_fails_the_script_of_the_next_batch_job(cases: dict[str, Case]) -> None:
+    case = cases["given up"]
+    assert "run 1" in case.output, case.output
+    assert "after 1" in case.output
+    assert case.ended == set()
+    assert case.lives(2) == set()
+    assert "recovery.maxRestarts (0) is reached" in case.news
+
+
 def test_the_time_limit_is_no_failure(cases: dict[str, Case]) -> None:
     case = cases["time limit"]
     assert case.lives(1) == case.lives(2) == {0, 1}

@@ -10,10 +10,13 @@ from tests.slurm.testbed.testbed import Testbed
 _ON_LOST = ("node lost", "batch host lost")
 # They stand in line for three nodes, and a machine may be busy.
 _SECONDS = 600
-_DONE: dict[str, Callable[[Case], object]] = {
-    "cancelled": lambda case: case.slurm.run(f"scancel {case.job_id}"),
-    "requeued": lambda case: case.slurm.run(f"scontrol requeue {case.job_id}"),
-    "supervisor killed": Case.kill_supervisor,
+# When, and what is done then.
+_DONE: dict[str, tuple[Callable[[Case], object], Callable[[Case], object]]] = {
+    "cancelled": (Case.until_saved, lambda case: case.slurm.run(f"scancel {case.job_id}")),
+    "requeued": (Case.until_saved, lambda case: case.slurm.run(f"scontrol requeue {case.job_id}")),
+    "supervisor killed": (Case.until_stepped, Case.kill_supervisor),
+    "killed before a step": (Case.until_begun, Case.kill_supervisor),
+    "given up": (Case.until_stepped, Case.kill_supervisor),
 }
 
 
@@ -32,16 +35,16 @@ def played_ending(slurm: Testbed) -> dict[str, Case]:
         under_way = []
         for name in [*_DONE, *(ENDING.keys() - {*_ON_LOST, *_DONE})]:
             found[name] = submitted(slurm, name, ENDING[name])
-            if name in _DONE:  # as soon as it has saved: none waits for another
-                under_way.append(pool.submit(_once_saved, found[name], _DONE[name]))
+            if name in _DONE:  # none waits for another
+                under_way.append(pool.submit(_when, found[name], *_DONE[name]))
         _block_address(slurm, found["no address"])
         for done in under_way:
             done.result()
     return _ended(slurm, found)
 
 
-def _once_saved(case: Case, what: Callable[[Case], object]) -> None:
-    case.until_saved()
+def _when(case: Case, holds: Callable[[Case], object], what: Callable[[Case], object]) -> None:
+    holds(case)
     what(case)
 
 

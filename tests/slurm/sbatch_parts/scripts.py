@@ -64,6 +64,8 @@ ENDING = {
     "cancelled": script(steps=2000),
     "alone": script(steps=60, more="--nodes=1"),
     "supervisor killed": script(steps=400),
+    "killed before a step": script(steps=60, before="export SILENT_AT_FIRST=1"),
+    "given up": script(steps=400),
     "spare node": script(more="--nodes=3", before="export BAD_NODE=1", hangs="15")
     .replace("--ntasks=2", "--ntasks=3")
     .replace("srun", "srun -N2 -n2"),
@@ -73,7 +75,7 @@ ENDING = {
     "refused": script(before="", steps=60),
     "bad node": script(before="export BAD_NODE=1", hangs="15"),
 }
-OPTIONS = {"alone": ["--no-successor"], "no address": ["--hold"]}
+OPTIONS = {"alone": ["--no-successor"], "no address": ["--hold"], "given up": ["--job-spec=once.yaml"]}
 # A site where no job may submit another.
 REFUSES = """#!/bin/sh
 case "$*" in *afternotok*)

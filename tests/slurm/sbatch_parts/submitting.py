@@ -21,6 +21,9 @@ recovery: {graceSeconds: 2, fenceSeconds: 10, noProgressLimit: 5, backoff: {init
 """
 
 
+ONCE = QUICK.replace("recovery: {", "recovery: {maxRestarts: 0, ")
+
+
 class Case:
     """One script in a folder of its own."""
 
@@ -29,6 +32,7 @@ class Case:
         self.folder = slurm.jobs / name
         self.folder.mkdir()
         (self.folder / "quick.yaml").write_text(QUICK)
+        (self.folder / "once.yaml").write_text(ONCE)
         torchrun = self.folder / "torchrun"
         torchrun.write_text(f'#!/bin/sh\nexec python3 {STARTER} "$@"\n')
         torchrun.chmod(0o755)
@@ -57,6 +61,19 @@ class Case:
     def until_saved(self) -> None:
         """Until it has a checkpoint."""
         self.until((self.folder / "checkpoints").is_dir)
+
+    def until_stepped(self) -> None:
+        """Until its TrainingJob is stored with a step."""
+        self.until(lambda: self.stored and self.job("train").status.step is not None)
+
+    def until_begun(self) -> None:
+        """Until both ranks have begun, and their TrainingJob is stored."""
+        self.until(lambda: self.stored and self.lives(1) == {0, 1})
+
+    @property
+    def stored(self) -> bool:
+        """Whether its TrainingJob is."""
+        return any(self.state.glob("*-*/default/TrainingJob/train.yaml"))
 
     def kill_supervisor(self) -> None:
         """kill -9."""

@@ -1,6 +1,7 @@
 """A rank of the tests: train.py FOLDER STEPS [HANGS_AT]. Rank 1 really hangs there in its first life.
 
 BAD_NODE is set: it is killed there instead, in each life on the node where it was first.
+SILENT_AT_FIRST is set: in the first attempt no rank comes to a step.
 
 FOLDER gets: lives (a line for each start: attempt, rank, first step, node), ended (ranks that came to the last step),
 twice (ranks that lived beside themselves; never written), checkpoints/.
@@ -92,6 +93,8 @@ lock = alone()
 start = first_step()
 hung = os.path.join(folder, "hung")
 note("lives", attempt, rank, start, os.environ.get("SLURMD_NODENAME"))
+while os.environ.get("SILENT_AT_FIRST") and attempt == "1" and not asked:
+    time.sleep(STEP_SECONDS)
 for step in range(start, steps):
     time.sleep(STEP_SECONDS)
     beat(step)

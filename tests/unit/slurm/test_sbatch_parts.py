@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import click
+import msgspec
 import pytest
 
 from hedgerow.wire import JobRef, RankReport, Report
@@ -12,7 +13,7 @@ from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.adapters.local.state_file import read_job, write_job
 from hedgerow_operator.adapters.slurm.steps.desk import Call
 from hedgerow_operator.api import reasons
-from hedgerow_operator.api.conditions import SUCCEEDED, TRUE
+from hedgerow_operator.api.conditions import FAILED, SUCCEEDED, TRUE
 from hedgerow_operator.api.status import Condition
 from hedgerow_operator.cli.slurm.own_job import for_submission, own_job
 from hedgerow_operator.cli.slurm.own_options import split
@@ -140,6 +141,22 @@ def test_in_the_next_batch_job_what_was_not_finished_goes_on(tmp_path: Path) -> 
     assert not goes_on
     again, goes_on = Script(tmp_path).srun("python", "train.py")
     assert (goes_on, again.uid) == (True, call.uid)
+
+
+@pytest.mark.parametrize(("condition", "code"), [(FAILED, 1), (SUCCEEDED, 0)])
+async def test_what_has_ended_before_the_script_came_to_it_does_not_run_again(
+    condition: str, code: int, tmp_path: Path
+) -> None:
+    first = Script(tmp_path)
+    call, _ = first.srun("python", "train.py")
+    first.hear(call)
+    second, key = Script(tmp_path), JobKey("default", "train")
+    job = second.job("train")
+    ended = msgspec.structs.replace(job.status, conditions=(Condition(type=condition, status=TRUE, reason="It"),))
+    await second.jobs.write_status(job, ended)
+    again, goes_on = second.srun("python", "train.py")
+    assert (goes_on, again.uid) == (True, call.uid)
+    assert second.steps.exit_code(key) == code
 
 
 def test_what_was_finished_is_run_anew_as_the_script_says(tmp_path: Path) -> None:

@@ -138,13 +138,13 @@ def report(worker: int, node: str, placement: int = 1) -> Report:
     )
 
 
-def job(placement: int = 1) -> TrainingJob:
+def job(placement: int = 1, step: int | None = 5) -> TrainingJob:
     """The job as it is stored."""
     made = training_job(manifest("train", "srun", 2, 1, {}))
     return msgspec.structs.replace(
         made,
         metadata=msgspec.structs.replace(made.metadata, uid=UID),
-        status=msgspec.structs.replace(made.status, placement=placement),
+        status=msgspec.structs.replace(made.status, placement=placement, step=step),
     )
 
 
@@ -257,6 +257,11 @@ class TestFormer:
         assert (await later.seen()).ended == WORKER_FAILED
         await later.runtime.remove(job(), 1, ())
         assert await later.seen() is None
+
+    @pytest.mark.parametrize(("step", "cause"), [(5, reasons.NODE_LOST), (None, reasons.REQUEUED)])
+    async def test_what_had_made_no_step_has_not_failed_by_it(self, step: int | None, cause: str, later: Scene) -> None:
+        (seen,) = await later.runtime.placements(job(step=step))
+        assert (seen.ended, seen.cause) == (WORKER_FAILED, cause)
 
     async def test_on_a_node_that_is_silent_it_may_still_train(self, later: Scene) -> None:
         later.driver.silent = {"n2"}

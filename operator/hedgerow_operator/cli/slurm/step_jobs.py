@@ -25,6 +25,7 @@ from hedgerow_operator.cli.slurm.own_options import manifest
 from hedgerow_operator.reconcile.ports import JobKey
 
 _SIGNALLED = 128
+_NEVER_RAN = 1
 _STARTUP = "startupTimeoutSeconds"
 
 
@@ -38,6 +39,7 @@ class StepJobs:
         self._calls: dict[JobKey, Call] = {}
         self._codes: dict[JobKey, dict[int, int]] = {}
         self._trained: set[JobKey] = set()
+        self._loaded: set[JobKey] = set()
 
     @property
     def stepped(self) -> bool:
@@ -47,14 +49,18 @@ class StepJobs:
     def load(self) -> list[TrainingJob]:
         """Those that an earlier batch job has begun and not ended. Raises StateError, Unreachable."""
         found = [job for path in self._paths.objects() if (job := read_job(path)) is not None]
-        return [self._jobs.apply(job) for job in found if not is_finished(job)]
+        loaded = [self._jobs.apply(job) for job in found if not is_finished(job)]
+        self._loaded = {key_of(job) for job in loaded}
+        return loaded
 
     def add(self, call: Call) -> bool:
-        """Give a call of srun its name and uid; whether it goes on with a job of an earlier batch job."""
+        """Give a call of srun its name and uid; whether it goes on with a job of an earlier batch job. That may have
+        ended in this one already, before the script has come to it.
+        """
         key = next(key for name in names(call.program) if (key := JobKey(DEFAULT_NAMESPACE, name)) not in self._calls)
         self._calls[key] = call
         known = self._stored(key)
-        goes_on = known is not None and not is_finished(known)
+        goes_on = known is not None and (key in self._loaded or not is_finished(known))
         call.name, call.uid = key.name, known.metadata.uid if known and goes_on else str(uuid.uuid4())
         if not goes_on:
             self._paths.object(key).unlink(missing_ok=True)
@@ -93,11 +99,11 @@ class StepJobs:
     def exit_code(self, key: JobKey) -> int:
         """Of its srun, for the script: what became of the ranks counts over what became of srun."""
         call, job = self._calls[key], self.job(key)
-        code = call.code or 0
+        if job is not None and is_true(job.status.conditions, SUCCEEDED):
+            return 0
+        code = _NEVER_RAN if call.code is None else call.code
         if job is None or code == 0:
             return code
-        if is_true(job.status.conditions, SUCCEEDED):
-            return 0
         return max(self._codes.get(key, {}).values(), default=0) or code
 
     def _stored(self, key: JobKey) -> TrainingJob | None:

@@ -248,6 +248,7 @@ class Supervisor:
             if goes_on:
                 self._runtime.take(key, call)
                 self._look(key)
+                self._settle(key)
             else:
                 self._runtime.begin(key, call)
         except (Unreachable, OSError) as error:
@@ -267,9 +268,10 @@ class Supervisor:
     def _settle(self, key: JobKey) -> None:
         """Let the script go on where its srun is over for good."""
         call, job = self.steps.call(key), self.steps.job(key)
-        if call is None or call.gone or call.runs or call.code is None or self._stop.is_set():
+        if call is None or call.gone or call.runs or self._stop.is_set():
             return
-        if job is None or is_finished(job) or call.by_user or not call.watched or self.ended.terminated:
+        script_goes_on = job is None or call.by_user or not call.watched or self.ended.terminated
+        if (job is not None and is_finished(job)) or (script_goes_on and call.code is not None):
             self._runtime.forget(key, call.uid)
             call.leave(self.steps.exit_code(key))
 

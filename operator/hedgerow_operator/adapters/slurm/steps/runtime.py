@@ -16,8 +16,9 @@ from hedgerow_operator.adapters.slurm.steps.commands import StepCommands
 from hedgerow_operator.adapters.slurm.steps.desk import Call
 from hedgerow_operator.adapters.slurm.steps.records import StepRecord, StepRecords
 from hedgerow_operator.adapters.slurm.steps.seen import StepSeen, step_placement
+from hedgerow_operator.api import reasons
 from hedgerow_operator.api.training_job import TrainingJob
-from hedgerow_operator.core.seen import PlacementSeen
+from hedgerow_operator.core.seen import WORKER_FAILED, PlacementSeen
 from hedgerow_operator.core.slurm.seen import SlurmJob
 from hedgerow_operator.core.slurm.states import means
 from hedgerow_operator.reconcile.ports import JobKey, Unreachable
@@ -195,7 +196,10 @@ class StepRuntime:
         facts = {name: (await self._view.nodes(_NODES_SECONDS)).of(name) for name in nodes if name}
         if record.asked and is_gone(run, facts, job.spec.workers):
             return None
-        return placement_seen(run, facts, job.spec.workers, now)
+        seen = placement_seen(run, facts, job.spec.workers, now)
+        # Whatever ended the batch job: a script that had not come to a step is begun anew, as by Slurm itself.
+        begun_anew = seen.ended == WORKER_FAILED and job.status.step is None
+        return msgspec.structs.replace(seen, cause=reasons.REQUEUED) if begun_anew else seen
 
     def _current(self, key: JobKey, record: StepRecord) -> Call | None:
         call = self._calls.get(key)
