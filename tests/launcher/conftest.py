@@ -14,8 +14,9 @@ from tests.launcher.operator_double import OperatorDouble
 
 @pytest.fixture(scope="session")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As `hedgerow local` makes it: a launcher of sources alone compiles for longer than it runs here."""
     path = tmp_path_factory.mktemp("archive") / "hedgerow.pyz"
-    pack.write(str(path))
+    pack.write(str(path), compiled=True)
     return path
 
 

@@ -37,7 +37,7 @@ class Supervisor:
         self.srun.write_text(SRUN)
         self.srun.chmod(0o755)
         self.archive = folder / "hedgerow.pyz"
-        pack.write(str(self.archive))
+        pack.write(str(self.archive), compiled=True)
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(folder / "steps-5"))
         self._listener.listen()
