@@ -17,6 +17,7 @@ from hedgerow_operator.adapters.local.paths import StatePaths
 from hedgerow_operator.adapters.local.processes import members
 from hedgerow_operator.api.training_job import TrainingJob
 from hedgerow_operator.reconcile.ports import JobKey
+from tests.local.forked import run_to_end
 from tests.local.processes import stored_job
 
 HEDGEROW = (sys.executable, "-m", "hedgerow_operator.cli")
@@ -111,15 +112,8 @@ class OneBox:
 
     def run(self, *words: str, seconds: float = 150.0) -> subprocess.CompletedProcess[str]:
         """``hedgerow WORDS`` without a terminal, to its end."""
-        return subprocess.run(
-            [*HEDGEROW, *words],
-            cwd=self.folder,
-            env={**os.environ, **self._env},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=seconds,
-        )
+        code, output = run_to_end(*words, folder=self.folder, env={**os.environ, **self._env}, seconds=seconds)
+        return subprocess.CompletedProcess(words, code, output)
 
     def said(self, *words: str) -> str:
         """What ``hedgerow WORDS`` prints; it must exit with 0."""

@@ -4,7 +4,6 @@ import contextlib
 import functools
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from hedgerow_operator.adapters.local.state_file import read_job
 from hedgerow_operator.api.conditions import find_condition, is_true
 from hedgerow_operator.api.status import Condition
 from hedgerow_operator.api.training_job import TrainingJob
+from tests.local.forked import Forked
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "quickstart"
 
@@ -43,7 +43,7 @@ class LocalRun:
         self.folder = folder
         self.state = folder / "state"
         self.manifest = folder / "job.yaml"
-        self._controllers: list[subprocess.Popen[str]] = []
+        self._controllers: list[Forked] = []
 
     def write(
         self, script: Path = EXAMPLE / "train.py", env: dict[str, str] | None = None, **fields: Any
@@ -62,23 +62,9 @@ class LocalRun:
         path.write_text(text)
         return path
 
-    def start(self, *options: str) -> subprocess.Popen[str]:
+    def start(self, *options: str) -> Forked:
         """Start a controller in the background."""
-        controller = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "hedgerow_operator.cli",
-                "local",
-                "-f",
-                str(self.manifest),
-                *self._state(),
-                *options,
-            ],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        controller = Forked(["local", "-f", str(self.manifest), *self._state(), *options])
         self._controllers.append(controller)
         return controller
 
@@ -86,7 +72,7 @@ class LocalRun:
         """Run a controller to its end: exit code and everything that it printed."""
         return self.end(self.start(*options), seconds)
 
-    def end(self, controller: subprocess.Popen[str], seconds: float = 150.0) -> tuple[int, str]:
+    def end(self, controller: Forked, seconds: float = 150.0) -> tuple[int, str]:
         """Wait for a controller: exit code and everything that it printed."""
         output, _ = controller.communicate(timeout=seconds)
         return controller.returncode, output
@@ -144,8 +130,7 @@ class LocalRun:
             if controller.poll() is None:
                 controller.kill()
             controller.wait()
-            if controller.stdout is not None:
-                controller.stdout.close()
+            controller.stdout.close()
         with contextlib.suppress(StateError):
             for member in self.alive():
                 kill(member.identity.pid, signal.SIGKILL)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -17,6 +15,7 @@ from typing import Any
 import pytest
 
 from hedgerow_operator.api.yaml_text import read_documents
+from tests.local.forked import Forked, run_to_end
 
 KEY = "sk-do-not-show-me"
 MANIFESTS = """
@@ -52,14 +51,8 @@ class Served:
     def __init__(self, folder: Path, text: str, *options: str, **variables: str) -> None:
         self.state = folder / "state"
         (folder / "all.yaml").write_text(text)
-        words = [sys.executable, "-m", "hedgerow_operator.cli", "local", "-f", str(folder / "all.yaml")]
-        self.process = subprocess.Popen(
-            [*words, "--state-dir", str(self.state), *options],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env={**os.environ, **variables},
-        )
+        words = ["local", "-f", str(folder / "all.yaml"), "--state-dir", str(self.state), *options]
+        self.process = Forked(words, env={**os.environ, **variables})
 
     def address(self) -> str:
         return until(lambda: (self.state / "gateway-address").read_text().strip(), self.process)
@@ -81,11 +74,16 @@ class Served:
 
     def end(self) -> str:
         self.process.send_signal(signal.SIGINT)
-        said, _ = self.process.communicate(timeout=30)
+        said, _ = self.process.communicate(timeout=120)
         return said
 
+    def close(self) -> None:
+        """End it, and its jobs with it."""
+        if self.process.poll() is None:
+            self.end()
 
-def until(look: Callable[[], Any], process: subprocess.Popen[str], seconds: float = 30.0) -> Any:
+
+def until(look: Callable[[], Any], process: Forked, seconds: float = 30.0) -> Any:
     """What is found within the time."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -109,9 +107,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Served]]:
 
     yield begin
     for run in runs:
-        if run.process.poll() is None:
-            run.process.kill()
-            run.process.communicate()
+        run.close()
 
 
 def test_an_endpoint_is_served_until_ctrl_c_and_says_how_it_stands(serve: Callable[..., Served]) -> None:
@@ -175,9 +171,8 @@ def test_in_the_background_it_goes_on_until_hedgerow_stop(serve: Callable[..., S
     address = (run.state / "gateway-address").read_text().strip()
     with urllib.request.urlopen(f"{address}/healthz", timeout=60) as answer:
         assert answer.status == 200
-    words = [sys.executable, "-m", "hedgerow_operator.cli", "stop", "--state-dir", str(run.state)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "endpoints are served no longer" in done.stdout
+    code, told = run_to_end("stop", "--state-dir", str(run.state))
+    assert code == 0, told
+    assert "endpoints are served no longer" in told
     with pytest.raises(urllib.error.URLError):
         urllib.request.urlopen(f"{address}/healthz", timeout=60)

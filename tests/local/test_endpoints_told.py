@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.local.forked import run_to_end
 from tests.local.test_endpoints import JOB, KEY, MANIFESTS, Served, until
 
 LONG = MANIFESTS.replace("runMillis: 1000}", "runMillis: 1000}, {queueMillis: 1000, runMillis: 6000000}")
@@ -27,16 +26,13 @@ def serve(tmp_path: Path) -> Iterator[Callable[[str], Served]]:
 
     yield begin
     for run in runs:
-        if run.process.poll() is None:
-            run.process.kill()
-            run.process.communicate()
+        run.close()
 
 
 def listed(run: Served, *options: str) -> str:
-    words = [sys.executable, "-m", "hedgerow_operator.cli", "ps", "--state-dir", str(run.state), *options]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    code, told = run_to_end("ps", "--state-dir", str(run.state), *options)
+    assert code == 0, told
+    return told
 
 
 def entries(run: Served) -> dict[str, dict[str, Any]]:

@@ -1,7 +1,6 @@
 """Faults that really happen to processes on this machine, all at the same time: each is healed, or told as it is."""
 
 import signal
-import subprocess
 from collections.abc import Iterator
 
 import pytest
@@ -9,11 +8,12 @@ import pytest
 from hedgerow_operator.api import reasons
 from hedgerow_operator.api.conditions import DEGRADED, FAILED, RUNNING, SUCCEEDED
 from tests.local import faults
+from tests.local.forked import Forked
 from tests.local.processes import EXAMPLE, LocalRun
 
 SECONDS = 120.0
 
-Started = dict[str, tuple[LocalRun, subprocess.Popen[str]]]
+Started = dict[str, tuple[LocalRun, Forked]]
 Ended = dict[str, tuple[LocalRun, int, str]]
 
 
@@ -36,7 +36,7 @@ def ended(started: Started) -> Ended:
     }
 
 
-def begin(run: LocalRun, fault: str) -> subprocess.Popen[str]:
+def begin(run: LocalRun, fault: str) -> Forked:
     """A controller of a job that suffers this."""
     special, ranks = (faults.SLOW, faults.SLOW_RANKS) if fault == "slow" else ({}, 2)
     run.write(script=faults.SCRIPT, env={"FAULT": fault, "QUICKSTART": str(EXAMPLE), **special}, ranks=ranks)

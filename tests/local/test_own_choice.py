@@ -2,14 +2,13 @@
 
 import json
 import os
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 
 from hedgerow_operator.api import reasons
 from hedgerow_operator.api.conditions import FAILED
+from tests.local.forked import run_to_end
 from tests.local.processes import LocalRun
 
 # Never looks at HEDGEROW_RESUME_FROM. The first attempt dies while it saves step 30.
@@ -134,13 +133,11 @@ def test_the_event_says_what_was_set_aside_and_the_command_undoes_it(run: LocalR
     kept = run.folder / "checkpoints" / "ckpt_30.pt.hedgerow-invalid"
     assert f"ckpt_30.pt is set aside as {kept.name}: ckpt_30.pt is torn: its end is missing" in " ".join(output.split())
     os.unlink(run.folder / "checkpoints" / "ckpt_30.pt")  # of the second attempt, whole
-    restore = [sys.executable, "-m", "hedgerow_operator.cli", "checkpoints", "--restore", str(kept.parent)]
-    done = subprocess.run(restore, capture_output=True, text=True, timeout=30, check=True)
-    assert done.stdout == f"{kept.parent}/ckpt_30.pt is there again\n"
-    listed = subprocess.run(
-        [*restore[:4], str(kept.parent), "-o", "json"], capture_output=True, text=True, timeout=30, check=True
-    )
-    found = {entry["step"]: entry["validity"] for entry in json.loads(listed.stdout)["checkpoints"]}
+    restored = run_to_end("checkpoints", "--restore", str(kept.parent))
+    assert restored == (0, f"{kept.parent}/ckpt_30.pt is there again\n")
+    code, listed = run_to_end("checkpoints", str(kept.parent), "-o", "json")
+    assert code == 0, listed
+    found = {entry["step"]: entry["validity"] for entry in json.loads(listed)["checkpoints"]}
     assert found == {40: "Complete", 30: "Invalid", 20: "Complete", 10: "Complete"}
 
 
