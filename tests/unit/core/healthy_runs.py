@@ -51,6 +51,11 @@ class HealthyRun:
         self._seen: dict[str, Histogram] = {}
         self._recent = 0.1
 
+    @property
+    def now(self) -> float:
+        """Its clock."""
+        return self._now
+
     def run(self, seconds: float) -> "HealthyRun":
         """Let training go on for so long."""
         end = self._now + seconds

@@ -10,6 +10,8 @@ from tests.unit.core.faults_of_world import FAULTS, Fault, heal
 from tests.unit.core.world import World
 
 SPEC = {"workers": 2, "ranksPerWorker": 2, "recovery": {"fenceSeconds": 20}}
+# It saves every 10 of them: after the fault it goes on from the second checkpoint or the third.
+STEPS = 45
 ONE_FAULT = {
     name: FAULTS[name] for name in ("hang", "freeze", "fail", "kill_launcher", "delete_worker", "preempt", "lose_node")
 }
@@ -18,7 +20,7 @@ ONE_FAULT = {
 def life(fault: Fault, crash_in: int | None) -> World:
     """A job that suffers the fault while it trains, with an operator that dies in that many calls from then on."""
     world = World(make_job(SPEC))
-    world.steps = 70
+    world.steps = STEPS
     world.until(RUNNING).run(12.0)
     fault(world)
     world.crash_in = crash_in
@@ -59,7 +61,7 @@ def test_wherever_the_operator_dies_the_end_is_the_same_after(name: str) -> None
 def calls_of_recovery(name: str) -> list[int]:
     """The calls that change something, from the fault to ranks that run again."""
     world = World(make_job(SPEC))
-    world.steps = 70
+    world.steps = STEPS
     world.until(RUNNING).run(12.0)
     ONE_FAULT[name](world)
     world.calls.clear()

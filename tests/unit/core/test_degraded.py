@@ -11,8 +11,10 @@ from hedgerow_operator.api import reasons
 from hedgerow_operator.api.conditions import find_condition
 from hedgerow_operator.api.status import Condition
 from hedgerow_operator.core.step import ENDED, RUNNING
+from hedgerow_operator.core.watching.job_watch import ROUND_SECONDS
 from tests.unit.core.builders import make_job
 from tests.unit.core.world import START, World
+from tests.unit.core.world_launcher import STEP_SECONDS
 
 TWO = {"workers": 2, "ranksPerWorker": 2}
 GIBIBYTE = 2**30
@@ -20,10 +22,13 @@ Says = Callable[[RankReport, float], RankReport]
 
 
 def watched(says: Says = lambda rank, now: rank, **spec: Any) -> World:
-    """A job of two workers with two ranks each, whose ranks say this besides."""
+    """A job of two workers with two ranks each, whose ranks say this besides. Once it trains, its launchers report
+    twice in each round of looks at their pace.
+    """
     world = World(make_job({**TWO, **spec})).until(RUNNING)
+    world.beat = ROUND_SECONDS / 2
     for launcher in world.launchers:
-        launcher.says = says
+        launcher.says, launcher.stride = says, round(world.beat / STEP_SECONDS)
     return world
 
 
@@ -181,7 +186,8 @@ def valued(**by_time: Callable[[int, float], float | str | None]) -> Says:
 
 
 def test_a_loss_that_is_nan_is_told_of_without_asking() -> None:
-    world = watched(valued(loss=lambda rank, at: "NaN" if rank == 2 and at >= 60 else 2.5)).run(90.0)
+    world = watched(valued(loss=lambda rank, at: "NaN" if rank == 2 and at >= 60 else 2.5))
+    world.run(90.0, tick=STEP_SECONDS)
     now, (entry,) = degraded(world), world.status.degradations
     assert (now.status, now.reason, entry.name, entry.ranks) == ("True", reasons.METRIC_ALERT, "nan-loss", (2,))
     assert "loss is NaN on rank 2 since 08:01:00 UTC" in now.message

@@ -37,6 +37,7 @@ class World:
 
     crash_in: the operator dies instead of its call number so many from now (0: the next); it comes back with the next
     tick and has heard nothing. crashes_again: the same for each of its lives after that. calls: what it has called.
+    beat: seconds from tick to tick while it runs.
     """
 
     def __init__(self, job: TrainingJob) -> None:
@@ -60,6 +61,7 @@ class World:
         self.numbers = JobWatch()
         self.stages = StageClock()
         self.clock_is_wrong_by = 0.0
+        self.beat = 0.5
         self.sick: dict[str, AgentReport] = {}
         self.quarantined: dict[str, str] = {}
         self.places: dict[int, GPUPlace] = {}
@@ -79,10 +81,11 @@ class World:
         """Launchers of placements that the API still shows, and those that live on beyond that."""
         return [*self.launchers, *self.ghosts]
 
-    def run(self, seconds: float, tick: float = 0.5) -> "World":
+    def run(self, seconds: float, tick: float | None = None) -> "World":
         """Let time pass."""
-        for _ in range(round(seconds / tick)):
-            self.tick(tick)
+        beat = tick or self.beat
+        for _ in range(round(seconds / beat)):
+            self.tick(beat)
         return self
 
     def until(self, stage: str, limit: float = 600.0) -> "World":

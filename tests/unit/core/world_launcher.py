@@ -24,12 +24,14 @@ class Launcher:
     isolated: neither the operator nor its peers can be reached, or reach it.
     terminated: its place has sent SIGTERM, though the API may have forgotten it. answers_late: seconds that answers
     are under way. slow_stop: seconds from stop to the last rank's end.
+    stride: steps in a tick of the world.
     """
 
     def __init__(self, placement: int, worker: int, job: TrainingJob, name: str) -> None:
         self.placement, self.worker, self.job, self.name = placement, worker, job, name
         self.attempt, self.stage, self.seq = 0, wire.STAGE_WAITING, 0
         self.time, self.step, self.still = 0.0, 0, 0.0
+        self.stride = 1
         self.hang_at: int | None = None
         self.exit_at: int | None = None
         self.tail: list[str] = []
@@ -87,12 +89,12 @@ class Launcher:
         hangs = self.frozen or (self.hang_at is not None and self.step >= self.hang_at)
         if self.time <= INIT_SECONDS or hangs or self._waits(world):
             return
-        self.step, self.still = self.step + 1, 0.0
+        before, self.step, self.still = self.step, self.step + self.stride, 0.0
         if self.exit_at is not None and self.step >= self.exit_at:
             self._end(world, 1)
         elif self.step >= self.steps:
             self._end(world, 0)
-        elif self.step % CHECKPOINT_EVERY == 0 and self.worker == 0:
+        elif self.step // CHECKPOINT_EVERY > before // CHECKPOINT_EVERY and self.worker == 0:
             world.save(self.step)
 
     def _end(self, world: World, code: int) -> None:

@@ -29,7 +29,7 @@ def trained(worlds: list[EngineWorld]) -> EngineWorld:
     """A job that has trained for a while."""
     world = EngineWorld(make_job(SPEC))
     worlds.append(world)
-    world.steps = 60
+    world.steps = 40
     world.until(RUNNING).run(10.0)
     world.calls.clear()
     return world
