@@ -1,6 +1,6 @@
 """Which reports deserve a look soon; the others wait for the regular one."""
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from hedgerow.wire import RankReport, Report
 from hedgerow_operator.core.plan import BUSY_INTERVAL_SECONDS, Orders
@@ -12,21 +12,32 @@ NEWS_SECONDS = 0.03
 UNUSUAL_SECONDS = 1.0
 
 
-class Outline(NamedTuple):
+class RankOutline(Struct, frozen=True, gc=False):
+    """Of a rank. unusual: by the orders then."""
+
+    state: str
+    fresh: bool
+    stackless: bool
+    unusual: bool
+
+
+class Outline(Struct, frozen=True, gc=False):
     """Of a report what makes the next one news when it is different. unusual: some rank is, by the orders then."""
 
     launcher: str
     place: tuple[str, int, bool]
     scan: object
-    ranks: list[tuple[str, bool, bool, bool]]
+    ranks: list[RankOutline]
     unusual: bool
 
 
 def outline(report: Report, orders: Orders) -> Outline:
     """The outline of a report as it comes."""
-    ranks = [(rank.state, rank.beats == 0, rank.stack is None, _unusual(rank, orders)) for rank in report.ranks]
+    ranks = [
+        RankOutline(rank.state, rank.beats == 0, rank.stack is None, _unusual(rank, orders)) for rank in report.ranks
+    ]
     place = (report.stage, report.attempt, report.free_port == 0)
-    return Outline(report.launcher, place, _scan(report), ranks, any(entry[3] for entry in ranks))
+    return Outline(report.launcher, place, _scan(report), ranks, any(entry.unusual for entry in ranks))
 
 
 def look_within(old: Outline | None, new: Outline, orders: Orders) -> float | None:

@@ -18,7 +18,7 @@ from hedgerow_operator.core.stacks import Frame, place
 _STARTING = (PHASE_INIT, PHASE_FIRST_STEP)
 
 
-class RankSums(Struct, frozen=True, kw_only=True):
+class RankSums(Struct, frozen=True, kw_only=True, gc=False):
     """count: ranks; live: those that have not ended; failed, ended_well: whether any has.
 
     oldest, newest: longest and shortest time without progress of live ranks, by phase (seconds); one that cannot tell

@@ -47,7 +47,7 @@ class EventOutline(Struct, frozen=True, gc=False):
     recovered: bool = False
 
 
-class Outline(Struct, frozen=True, kw_only=True):
+class Outline(Struct, frozen=True, kw_only=True, gc=False):
     """Of an agent's report who sent it, which one is newer, and what a decision would look at again.
 
     Ages and readings are not in it.

@@ -23,6 +23,7 @@ from hedgerow_operator.server.auth import AgentClaim, Authenticator, Denied, Lau
 from hedgerow_operator.server.backlog import Backlog, Entry
 from hedgerow_operator.server.decoding import Head, Malformed, decode_head, decode_report
 from hedgerow_operator.server.faults import where
+from hedgerow_operator.server.garbage import Garbage
 from hedgerow_operator.server.kept_report import let_go
 from hedgerow_operator.server.limits import SenderLimits
 from hedgerow_operator.server.metrics import Metrics
@@ -84,6 +85,7 @@ class Intake:
         self._agents = agents
         self._limits = SenderLimits(clock)
         self._checks: set[asyncio.Task[None]] = set()
+        self._garbage = Garbage()
         self.backlog = Backlog()
 
     def take(self, path: str, token: str | None, body: bytes, reply: Reply) -> Asked:
@@ -195,7 +197,7 @@ class Intake:
     def _read_of_launcher(self, asked: Asked, body: bytes) -> None:
         try:
             report = decode_report(body)
-            self._metrics.report_received()
+            self._received()
             self._hub.receive(report)
             if asked.open:
                 held = self._hub.hold(report, lambda answer: self._answer(asked, answer))
@@ -212,12 +214,16 @@ class Intake:
         try:
             if not self._agents.hub.follows(outline):
                 decode_agent_report(body)
-            self._metrics.report_received()
+            self._received()
             asked.answer(_encode(self._agents.hub.receive_body(outline, body)))
         except Malformed as error:
             asked.answer(Refusal(400, str(error)))
         except Exception as error:  # noqa: BLE001
             self._fault(asked, error)
+
+    def _received(self) -> None:
+        self._metrics.report_received()
+        self._garbage.left_by_report()
 
     def _answer(self, asked: Asked, answer: Answer) -> None:
         try:
