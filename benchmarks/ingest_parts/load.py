@@ -118,13 +118,13 @@ class Load:
             sender.due += self.begin
         heapq.heapify(self.senders)
         while (now := time.monotonic()) < end:
-            while self.senders[0].due <= now:
+            while self.senders and self.senders[0].due <= now:
                 sender = heapq.heappop(self.senders)
                 self._send(sender)
                 if sender.link.sender is None:
                     sender.due += sender.period
                     heapq.heappush(self.senders, sender)
-            self._hear(max(0.0, min(self.senders[0].due, end) - time.monotonic()))
+            self.hear(max(0.0, min(self.senders[0].due if self.senders else end, end) - time.monotonic()))
 
     def _send(self, sender: Sender) -> None:
         sender.number += 1
@@ -153,7 +153,8 @@ class Load:
             link.out = data[sent:]
             self.poll.modify(sock, select.EPOLLIN | select.EPOLLOUT)
 
-    def _hear(self, seconds: float) -> None:
+    def hear(self, seconds: float) -> None:
+        """Take what comes within so long, and send what could not be sent before."""
         for number, event in self.poll.poll(seconds):
             link = self.links[number]
             if link.sock is not None and event & select.EPOLLOUT:
@@ -230,22 +231,23 @@ class Load:
         began = time.monotonic()
         self.senders, senders = [], self.everybody
         for sender in senders:
+            if sender.held:
+                sender.link.sender = None  # its answer comes, and is not waited for
             body = launcher_body if sender.held else agent_body
             sender.parts = body(sender.node, *((sender.workers,) if sender.held else ()), still=True)
         self.begin = time.monotonic()
         for number, sender in enumerate(senders):
             if sender.held:
-                sender.link.sender = None  # its answer comes, and is not waited for
                 sender.link = Link(number)
                 sender.link.sender = sender
             self._send(sender)
-            self._hear(0.0)
+            self.hear(0.0)
         self.spread = time.monotonic() - self.begin
         end = began + seconds
         while (now := time.monotonic()) < end:
             while self.senders and self.senders[0].due <= now < end - QUIET_SECONDS:
                 self._send(heapq.heappop(self.senders))
-            self._hear(max(0.005, min(self.senders[0].due if self.senders else end, end, now + 0.1) - now))
+            self.hear(max(0.005, min(self.senders[0].due if self.senders else end, end, now + 0.1) - now))
 
     def told(self) -> dict[str, Any]:
         """What was measured."""
@@ -271,6 +273,9 @@ def main() -> None:
         load.latencies, load.statuses = [], {}
         load.storm(plan["storm"])
     print(json.dumps(load.told()), flush=True)
+    # What a sender that ends has sent may be dropped unread: they stay until the server was asked what it has heard.
+    while True:
+        load.hear(1.0)
 
 
 if __name__ == "__main__":

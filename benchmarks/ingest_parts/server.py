@@ -25,11 +25,13 @@ from hedgerow_operator.reconcile.pressure import Pressure
 from hedgerow_operator.reconcile.queue import WorkQueue
 from hedgerow_operator.reconcile.reports import ReportHub
 from hedgerow_operator.server.app import make_app, make_runner
+from hedgerow_operator.server.connections import INTAKE
 from hedgerow_operator.server.health import Health
 from hedgerow_operator.server.intake import Agents
 from hedgerow_operator.server.listening import BACKLOG, listen, prepare
 from hedgerow_operator.server.metrics import Metrics
 from ingest_parts.bodies import FIRST, WORKERS
+from ingest_parts.inside import Inside
 from ingest_parts.world import AGENTS_ACCOUNT, Api, RunningPlacements, StoredJobs, jobs_of
 
 
@@ -143,6 +145,9 @@ async def main() -> None:
     kind, nodes, interval = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
     prepare()
     served: Real | Bare = Real(nodes, interval) if kind == "real" else Bare()
+    inside = Inside()
+    if isinstance(served, Real):
+        inside.watch(served.app[INTAKE])
     runner = await served.start()
     await runner.setup()
     await web.SockSite(runner, listen("127.0.0.1", 0), backlog=BACKLOG).start()
@@ -158,7 +163,7 @@ async def main() -> None:
             commands.cancel()
         if question == "all":
             told.update(served.tell())
-        told["handled"] = served.handled()
+        told.update(inside.tell(), handled=served.handled())
         print(json.dumps(told), flush=True)
 
 
