@@ -1,5 +1,6 @@
 """Sounds, images and videos as models answer by them, made by hand."""
 
+import functools
 import io
 import math
 import struct
@@ -13,8 +14,13 @@ def wav(
 ) -> bytes:
     """A tone. real: in floating point. level above 1 is clipped."""
     count = int(seconds * rate) * channels
-    tone = (max(-1.0, min(1.0, level * math.sin(number / 5))) for number in range(count))
-    return wav_of(_coded(tone, bits, real), channels=channels, bits=bits, rate=rate, kind=3 if real else 1)
+    sound = _tone(count, level, bits, real)
+    return wav_of(sound, channels=channels, bits=bits, rate=rate, kind=3 if real else 1)
+
+
+@functools.cache
+def _tone(count: int, level: float, bits: int, real: bool) -> bytes:
+    return _coded((max(-1.0, min(1.0, level * math.sin(number / 5))) for number in range(count)), bits, real)
 
 
 def wav_of(sound: bytes, *, channels: int = 1, bits: int = 16, rate: int = 8000, kind: int = 1) -> bytes:
@@ -41,6 +47,8 @@ def _coded(tone: object, bits: int, real: bool) -> bytes:
     top = (1 << bits - 1) - 1
     if bits == 8:
         return bytes(int(value * 127) + 128 for value in tone)  # type: ignore[attr-defined]
+    if bits in (16, 32):
+        return array("h" if bits == 16 else "i", [int(value * top) for value in tone]).tobytes()  # type: ignore[attr-defined]
     return b"".join(int(value * top).to_bytes(bits // 8, "little", signed=True) for value in tone)  # type: ignore[attr-defined]
 
 
