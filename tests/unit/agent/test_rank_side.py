@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -20,14 +21,21 @@ def version(interpreter: str) -> tuple[int, int]:
     return int(major), int(minor)
 
 
+def usable(interpreter: str) -> bool:
+    return Path(interpreter).exists() and version(interpreter) >= (3, 7)
+
+
 def interpreters() -> list[str]:
     """The current Python, and the oldest and newest from 3.7 on that are on the PATH or under pyenv."""
-    found = [path for path in (shutil.which(f"python3.{minor}") for minor in range(7, 16)) if path]
+    found = [(minor, path) for minor in range(7, 16) if (path := shutil.which(f"python3.{minor}"))]
     if shutil.which("pyenv"):
         root = subprocess.run(["pyenv", "root"], capture_output=True, text=True, check=False).stdout.strip()
-        found += [str(path) for path in Path(root).glob("versions/3.*/bin/python")]
-    usable = sorted((version(path), path) for path in found if version(path) >= (3, 7))
-    return list(dict.fromkeys([sys.executable, *(path for _version, path in usable[:1] + usable[-1:])]))
+        versions = [(path, re.match(r"3\.(\d+)", path.name)) for path in Path(root).glob("versions/3.*")]
+        found += [(int(name[1]), str(path / "bin" / "python")) for path, name in versions if name]
+    # Each that is asked is a process, in every worker of the run: only the outermost that can be started are.
+    by_name = [path for _minor, path in sorted(found)]
+    ends = [next(filter(usable, paths), sys.executable) for paths in (by_name, reversed(by_name))]
+    return list(dict.fromkeys([sys.executable, *ends]))
 
 
 INTERPRETERS = interpreters()
