@@ -35,12 +35,15 @@ def set_condition(conditions: Sequence[Condition], new: Condition, now: float) -
     settled = msgspec.structs.replace(new, last_transition_time=moment, message=shorten(new.message))
     if old is None:
         return (*conditions, settled)
-    return tuple(settled if condition.type == new.type else condition for condition in conditions)
+    return tuple([settled if condition.type == new.type else condition for condition in conditions])
 
 
 def find_condition(conditions: Sequence[Condition], kind: str) -> Condition | None:
     """The condition of this type, or None."""
-    return next((condition for condition in conditions if condition.type == kind), None)
+    for condition in conditions:
+        if condition.type == kind:
+            return condition
+    return None
 
 
 def is_true(conditions: Sequence[Condition], kind: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import msgspec
@@ -26,10 +27,16 @@ def to_builtins(value: Any) -> Any:
     A field that is None is left out; a raw dict (the pod template, labels) comes out as it is, nulls included.
     """
     if isinstance(value, msgspec.Struct):
-        fields = ((field.encode_name, getattr(value, field.name)) for field in msgspec.structs.fields(value))
+        fields = ((encoded, getattr(value, name)) for encoded, name in _names(type(value)))
         return {name: to_builtins(entry) for name, entry in fields if entry is not None}
     if isinstance(value, list | tuple):
         return [to_builtins(entry) for entry in value]
     if isinstance(value, dict):
         return {name: to_builtins(entry) for name, entry in value.items()}
     return value
+
+
+@functools.cache
+def _names(kind: type[msgspec.Struct]) -> tuple[tuple[str, str], ...]:
+    """Of each field its name in the API and in Python; msgspec works them out anew whenever it is asked."""
+    return tuple((field.encode_name, field.name) for field in msgspec.structs.fields(kind))

@@ -26,6 +26,7 @@ STEP_SCARCITY = 3.0
 ENDING_SECONDS = 600.0
 
 _START_PHASES = (PHASE_INIT, PHASE_FIRST_STEP)
+_USUAL_PHASES = frozenset({*_START_PHASES, PHASE_STEP, PHASE_CHECKPOINT, PHASE_EVAL, PHASE_ENDING})
 
 
 def deadline(phase: str, learned: Phases, health: HealthSpec, ranks: int, tail: bool = True) -> float:
@@ -35,9 +36,9 @@ def deadline(phase: str, learned: Phases, health: HealthSpec, ranks: int, tail: 
     one step are one sample, since they wait for each other. tail: also as long as a heavy tail may reach, for what a
     restart follows from.
     """
-    named = next((entry.max_seconds for entry in health.phases if entry.name == phase), None)
-    if named is not None:
-        return float(named)
+    for entry in health.phases:
+        if entry.name == phase:
+            return float(entry.max_seconds)
     if phase == PHASE_ENDING:
         return min(ENDING_SECONDS, float(health.stall.max_seconds))
     limit = float(health.startup_timeout_seconds if phase in _START_PHASES else health.stall.max_seconds)
@@ -56,8 +57,7 @@ def deadline(phase: str, learned: Phases, health: HealthSpec, ranks: int, tail: 
 
 def deadlines(learned: Phases, health: HealthSpec, ranks: int, tail: bool = True) -> dict[str, float]:
     """The deadline of every phase that is known by name: the usual ones, the learned ones, the spec's."""
-    usual = {PHASE_INIT, PHASE_FIRST_STEP, PHASE_STEP, PHASE_CHECKPOINT, PHASE_EVAL, PHASE_ENDING}
-    names = usual | set(learned) | {entry.name for entry in health.phases}
+    names = _USUAL_PHASES | set(learned) | {entry.name for entry in health.phases}
     return {name: deadline(name, learned, health, ranks, tail) for name in sorted(names)}
 
 

@@ -65,10 +65,11 @@ def decide(job: TrainingJob, seen: Seen, now: float) -> Plan:
     started = parse_optional_time(job.status.attempt_started_at)
     due = due_pause(learned.pauses, gang, job.spec.health, started, now)
     progressed = msgspec.structs.replace(job, status=with_progress(job.status, gang, phases))
+    limits = deadlines(usual, job.spec.health, job.spec.ranks)
     context = Context(
         job=progressed, seen=seen, gang=gang, now=now, learned=phases,
-        deadlines=with_due_pause(deadlines(usual, job.spec.health, job.spec.ranks), due),
-        early_limits=with_due_pause(early_limits(usual, job.spec.health, job.spec.ranks), due),
+        deadlines=with_due_pause(limits, due),
+        early_limits=with_due_pause(early_limits(usual, job.spec.health, job.spec.ranks, limits), due),
     )
     step = _ordered_stop(context) or ordered_by_alert(context) or _STAGES[job.status.attempt_stage](context)
     step = _without_expired(context, follow(context, step))

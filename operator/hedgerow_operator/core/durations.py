@@ -1,6 +1,7 @@
 """Histograms of durations: what a job has shown of its own pace, small enough to live in an annotation."""
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 import msgspec
 from msgspec import Struct
@@ -19,6 +20,7 @@ _MILLIS = 1000.0
 _LAST_BUCKET = 118
 
 
+@lru_cache(maxsize=2 * _LAST_BUCKET)
 def upper_seconds(bucket: int) -> float:
     """Longest duration that falls into this bucket, in seconds."""
     return float(DURATION_GROWTH ** min(bucket, _LAST_BUCKET)) / _MILLIS
@@ -114,4 +116,4 @@ def worth_storing(stored: Learned, current: Learned) -> bool:
 
 
 def _total(phases: Phases) -> int:
-    return sum(count(histogram) for histogram in phases.values())
+    return sum([count(histogram) for histogram in phases.values()])

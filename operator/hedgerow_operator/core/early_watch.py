@@ -29,13 +29,18 @@ UNMEASURED_FACTOR = 1.5
 MISSED_SECONDS = 1.6 * CALM_INTERVAL_SECONDS
 
 
-def early_limits(learned: Phases, health: HealthSpec, ranks: int) -> dict[str, float]:
-    """Seconds without progress by phase; never longer than the deadline, and as long where the spec names the phase."""
+def early_limits(
+    learned: Phases, health: HealthSpec, ranks: int, limits: Mapping[str, float] | None = None
+) -> dict[str, float]:
+    """Seconds without progress by phase; never longer than the deadline, and as long where the spec names the phase.
+
+    limits: the deadlines, where they are known already.
+    """
     named = {entry.name for entry in health.phases} | {PHASE_ENDING}
     least = LEAST_SHARE * health.stall.min_seconds
     return {
         phase: limit if phase in named else min(limit, max(least, _usual(learned.get(phase, {}), ranks) or limit))
-        for phase, limit in deadlines(learned, health, ranks).items()
+        for phase, limit in (deadlines(learned, health, ranks) if limits is None else limits).items()
     }
 
 
