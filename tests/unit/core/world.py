@@ -17,6 +17,7 @@ from hedgerow_operator.core.decide import decide
 from hedgerow_operator.core.nodes.places import GPUPlace
 from hedgerow_operator.core.orders import answer_for
 from hedgerow_operator.core.plan import CreatePlacement, DeleteJob, Event, Orders, Plan, RemovePlacement
+from hedgerow_operator.core.rank_sums import RankSums, sums_of
 from hedgerow_operator.core.seen import WORKER_FAILED, WORKER_SUCCEEDED, Heard, Seen
 from hedgerow_operator.core.watching.job_watch import JobWatch
 from hedgerow_operator.reconcile.stage_clock import StageClock
@@ -47,6 +48,7 @@ class World:
         self.ghosts: list[Launcher] = []
         self.heard: dict[tuple[int, int], tuple[wire.Report, float]] = {}
         self.listening_since = START
+        self._sums: dict[tuple[int, int], tuple[wire.Report, RankSums]] = {}
         self.orders: Orders | None = None
         self.events: list[Event] = []
         self.calls: list[str] = []
@@ -145,7 +147,10 @@ class World:
         assert self.job is not None
         if not self.blind:
             self._note_over()
-        heard = tuple(Heard(report=report, age=self.now - at) for report, at in self.heard.values())
+        heard = tuple(
+            Heard(report=report, age=self.now - at, sums=self._sums_of(place))
+            for place, (report, at) in self.heard.items()
+        )
         views = None if self.blind else tuple(placement.seen(self.now) for placement in self.placements.values())
         self.numbers.follow(self.job)
         seen = Seen(placements=views, heard=heard, listening_seconds=self.now - self.listening_since,
@@ -153,6 +158,15 @@ class World:
                     stage_seconds=self.stages.seconds(self.job.metadata.uid, self.job.status, self.now),
                     sick=self.sick, quarantined=self.quarantined, places=self.places, signals=self.signals)
         return decide(self.job, seen, self.now + self.clock_is_wrong_by)
+
+    def _sums_of(self, place: tuple[int, int]) -> RankSums:
+        """Made once for each report, as the hub does."""
+        report = self.heard[place][0]
+        made_of, sums = self._sums.get(place, (None, None))
+        if sums is None or made_of is not report:
+            sums = sums_of(report.ranks)
+            self._sums[place] = (report, sums)
+        return sums
 
     def _note_over(self) -> None:
         """As the engine does: what a launcher said last does not count once its worker has ended."""
