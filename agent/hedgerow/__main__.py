@@ -8,18 +8,22 @@ from __future__ import annotations
 import sys
 from typing import List
 
-from hedgerow import launcher
 from hedgerow.log import say
-from hedgerow.slurm import shim_files, srun_shim
 
 
 def main(arguments: List[str]) -> int:
-    """Run the command named first in ``arguments``; the exit code."""
+    """Run the command named first in ``arguments``; the exit code. Each imports no more than it needs."""
     if arguments[:1] == ["run"]:
+        from hedgerow import launcher
+
         return launcher.main(arguments[1:])
     if arguments[:1] == ["srun"]:
+        from hedgerow.slurm import srun_shim
+
         return srun_shim.main(arguments[1:])
     if arguments[:1] == ["shim"]:
+        from hedgerow.slurm import shim_files
+
         return shim_files.main(arguments[1:])
     say("write `hedgerow run [OPTIONS] -- COMMAND`; this archive knows only `run`")
     return 2

@@ -8,6 +8,7 @@ import time
 from typing import Any, Callable, Dict, Optional
 
 from hedgerow import environment
+from hedgerow.phases import PHASE_OTHER, PHASE_STEP
 from hedgerow.record import (
     COUNT,
     COUNT_OFFSET,
@@ -28,7 +29,6 @@ from hedgerow.record import (
     phase_names,
 )
 from hedgerow.values import ValueTable
-from hedgerow.wire import PHASE_OTHER, PHASE_STEP
 
 _ENTRY_BYTES = ENTRY.size
 

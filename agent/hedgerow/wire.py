@@ -12,6 +12,13 @@ import dataclasses
 import json
 from typing import Any, Dict, List, Optional, Type, TypeVar
 
+from hedgerow.phases import PHASE_CHECKPOINT as PHASE_CHECKPOINT
+from hedgerow.phases import PHASE_ENDING as PHASE_ENDING
+from hedgerow.phases import PHASE_EVAL as PHASE_EVAL
+from hedgerow.phases import PHASE_FIRST_STEP as PHASE_FIRST_STEP
+from hedgerow.phases import PHASE_INIT as PHASE_INIT
+from hedgerow.phases import PHASE_OTHER as PHASE_OTHER
+from hedgerow.phases import PHASE_STEP as PHASE_STEP
 from hedgerow.plain import plain
 
 VERSION = 1
@@ -22,15 +29,6 @@ PEER_PATH = "/v1/peer"
 # 2**(1/4) keeps a quantile within 19 % of the true value in at most about 110 buckets up to a day.
 DURATION_GROWTH = 2.0**0.25
 
-PHASE_INIT = "init"
-PHASE_STEP = "step"
-PHASE_CHECKPOINT = "checkpoint"
-PHASE_EVAL = "eval"
-PHASE_ENDING = "ending"
-# The first step of an attempt compiles, warms caches and refills pipelines: it is learned apart.
-PHASE_FIRST_STEP = "first-step"
-# Where a job has more phases than there is room for, the later ones are one.
-PHASE_OTHER = "other"
 MAX_PHASES = 64
 MAX_PHASE_NAME = 64
 # What 64 bits of nanoseconds hold, rounded up: no clock of a rank or of the kernel goes beyond.
