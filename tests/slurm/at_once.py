@@ -1,9 +1,12 @@
 """Scenarios that take long and mostly wait are played at the same time, each on a cluster of its own."""
 
 import queue
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from tests.slurm.slurm_run import SlurmRun
 from tests.slurm.testbed.testbed import Testbed
@@ -53,3 +56,18 @@ class AtOnce:
                 testbed.heal()
         finally:
             self._clusters.put(testbed)
+
+
+def under_way(scenarios: Mapping[str, Scenario], parameter: str) -> Any:
+    """A fixture of a module whose tests have the names of scenarios as a parameter: those asked for, being played."""
+
+    @pytest.fixture(scope="module")
+    def playing(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AtOnce]:
+        of_module = [item for item in request.session.items if item.path == request.path]
+        parameters = [item.callspec.params for item in of_module if hasattr(item, "callspec")]
+        wanted = {found[parameter] for found in parameters if parameter in found}
+        played = AtOnce(scenarios, wanted, tmp_path_factory.mktemp("scenarios"))
+        yield played
+        played.close()
+
+    return playing

@@ -25,7 +25,7 @@ def played(story: Callable[[SlurmRun], Awaitable[None]]) -> Callable[[SlurmRun],
 @played
 async def through_slurmrestd_without_the_node_on_which_a_rank_hangs(run: SlurmRun) -> None:
     async with SmallOperator(run.testbed, run.folder / "operator", lines=HANGS_ON_N3).running() as operator:
-        await operator.until("success", lambda: operator.reason("Succeeded"), 90)
+        await operator.until("success", lambda: operator.reason("Succeeded"))
         assert [entry.placement for entry in operator.status.history] == [1, 1, 3]
         assert [entry.name for entry in operator.status.excluded_nodes] == ["n3"]
         assert operator.status.slurm is not None

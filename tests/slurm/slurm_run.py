@@ -23,6 +23,8 @@ from tests.slurm.testbed.waiting import wait_for
 REPOSITORY = Path(__file__).parents[2]
 TRAIN = REPOSITORY / "examples" / "quickstart" / "train.py"
 LOOK_SECONDS = 0.1
+# Beyond what anything here takes on a machine that is busy; says only when a test has failed.
+LONGEST_SECONDS = 240.0
 ATTEMPT = b"HEDGEROW_ATTEMPT"
 
 MANIFEST = """
@@ -42,7 +44,7 @@ spec:
       exec {python} {train}
   checkpoint: {{directory: "{folder}/checkpoints"}}
   health: {{stall: {{minSeconds: 2}}}}
-  recovery: {{graceSeconds: 2, noProgressLimit: 6, fenceSeconds: 10, backoff: {{initialSeconds: 0}}{recovery}}}
+  recovery: {{graceSeconds: {grace}, noProgressLimit: 6, fenceSeconds: 10, backoff: {{initialSeconds: 0}}{recovery}}}
 """
 
 
@@ -64,7 +66,7 @@ class SlurmRun:
     def write(self, name: str = "run", lines: str = "", **fields: Any) -> "SlurmRun":
         """Write a manifest. lines: of the script, run in each rank before it trains."""
         values = {"workers": 3, "ranks": 1, "time": "10", "resubmit": "NewJob", "options": "{}", "steps": 40,
-                  "read": 0.05, "recovery": "", **fields}  # fmt: skip
+                  "read": 0.05, "grace": 2, "recovery": "", **fields}  # fmt: skip
         text = MANIFEST.format(
             name=name, lines=lines, folder=self.folder / name, python=sys.executable, train=TRAIN, **values
         )
@@ -92,7 +94,7 @@ class SlurmRun:
         if not self._watching.is_alive():
             self._watching.start()
 
-    def end(self, seconds: float = 90.0) -> tuple[int, str]:
+    def end(self, seconds: float = LONGEST_SECONDS) -> tuple[int, str]:
         """Wait for the newest controller: exit code and everything that it printed."""
         try:
             output, _ = self._controllers[-1].communicate(timeout=seconds)
@@ -130,7 +132,9 @@ class SlurmRun:
         job = self.job(name)
         return {} if job is None else self._ranks(job.metadata.uid)
 
-    def until_training(self, step: int = 1, attempt: int = 1, name: str = "run", seconds: float = 40.0) -> None:
+    def until_training(
+        self, step: int = 1, attempt: int = 1, name: str = "run", seconds: float = LONGEST_SECONDS
+    ) -> None:
         """Wait until the attempt has ranks that step."""
 
         def trains() -> bool:
@@ -140,7 +144,7 @@ class SlurmRun:
 
         self.until(f"attempt {attempt} of {name} to reach step {step}", trains, seconds)
 
-    def until(self, what: str, probe: Callable[[], object], seconds: float = 40.0) -> None:
+    def until(self, what: str, probe: Callable[[], object], seconds: float = LONGEST_SECONDS) -> None:
         """Wait for something with a deadline; what was printed goes into the failure."""
         try:
             wait_for(what, probe, seconds)

@@ -32,7 +32,7 @@ from hedgerow_operator.server.app import make_app, make_runner
 from hedgerow_operator.server.auth import Denied, LauncherClaim
 from hedgerow_operator.server.health import Health
 from hedgerow_operator.server.metrics import Metrics
-from tests.slurm.slurm_run import TRAIN
+from tests.slurm.slurm_run import LONGEST_SECONDS, TRAIN
 from tests.slurm.small_agents import AGENTS_TOKEN, CLUSTER, SmallAgents
 from tests.slurm.testbed.testbed import Testbed
 
@@ -164,7 +164,7 @@ class SmallOperator:
             await runner.cleanup()
         assert faults == []
 
-    async def until(self, what: str, probe: Callable[[], object], seconds: float = 60.0) -> None:
+    async def until(self, what: str, probe: Callable[[], object], seconds: float = LONGEST_SECONDS) -> None:
         """Wait with a deadline."""
         deadline = time.monotonic() + seconds
         while not await asyncio.to_thread(probe):

@@ -11,7 +11,7 @@ from tests.slurm.sbatch_parts.scripts import LOST, script
 from tests.slurm.slurm_run import SlurmRun
 from tests.slurm.testbed.testbed import Testbed
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = pytest.mark.timeout(1200)
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def test_a_training_job_goes_on_elsewhere_once_the_launcher_there_has_stopped_it
     run.write(steps=100000).start()
     run.until_training(10)
     run.testbed.kill("slurmd.n1")
-    run.until_training(attempt=2, seconds=400)
+    run.until_training(attempt=2, seconds=600)
     assert {node for _, node in run.ranks().values()} == {"n2", "n3", "n4"}
     job = run.job()
     assert job is not None
@@ -39,7 +39,7 @@ def test_a_script_of_hedgerow_sbatch_ends_there_and_goes_on_in_the_next_batch_jo
     case = submitted(fresh_slurm, "batch host lost", script(exclude="n1", more="--nodes=2", steps=1600))
     case.until_saved()
     fresh_slurm.kill(f"slurmd.{LOST}")
-    case.wait(400)
+    case.wait()
     case.keep_state()
     assert case.output.count("run 1") == case.output.count("after 0") == 1, case.output
     assert (case.ended, case.lines("twice")) == ({0, 1}, [])

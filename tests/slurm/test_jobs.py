@@ -1,7 +1,6 @@
 """TrainingJobs on a real Slurm, by `hedgerow local`: each comes to the end that it should, never twice at once."""
 
 import signal
-from collections.abc import Iterator
 
 import pytest
 
@@ -9,7 +8,7 @@ from hedgerow_operator.api import reasons
 from hedgerow_operator.api.status import TrainingJobStatus
 from tests.slurm import agent_scenarios, operator_scenarios
 from tests.slurm.agent_scenarios import HANGS_ON_N3
-from tests.slurm.at_once import AtOnce, Scenario
+from tests.slurm.at_once import AtOnce, Scenario, under_way
 from tests.slurm.slurm_run import SlurmRun
 
 ALONE = '{exclusive: ""}'
@@ -28,9 +27,9 @@ def status(run: SlurmRun, name: str = "run") -> TrainingJobStatus:
     return job.status
 
 
-def succeeded(run: SlurmRun, name: str = "run", seconds: float = 90.0) -> TrainingJobStatus:
+def succeeded(run: SlurmRun, name: str = "run") -> TrainingJobStatus:
     """Ends well, with nothing left."""
-    code, output = run.end(seconds)
+    code, output = run.end()
     assert code == 0, output + run.logs()
     assert run.reason("Succeeded", name) == reasons.ALL_RANKS_FINISHED, output
     assert run.ranks(name) == {}
@@ -39,7 +38,7 @@ def succeeded(run: SlurmRun, name: str = "run", seconds: float = 90.0) -> Traini
 
 def after_its_time_limit(run: SlurmRun) -> None:
     run.write(workers=1, time="1", lines=ENDS_LATER).start()
-    ended = succeeded(run, seconds=150)
+    ended = succeeded(run)
     assert ended.history[0].reason == reasons.TIME_LIMIT_REACHED
     assert (ended.history[0].counted, ended.restarts, ended.restarts_counted) == (False, 1, 0)
     assert ended.resume_step == (ended.history[0].last_step or 0) // 10 * 10 >= 20
@@ -49,7 +48,7 @@ def without_a_node_that_dies(run: SlurmRun) -> None:
     run.write(steps=100000).start()
     run.until_training(10)
     run.testbed.kill_node("n3")
-    run.until_training(attempt=2, seconds=120)
+    run.until_training(attempt=2)
     assert {node for _, node in run.ranks().values()} == {"n1", "n2", "n4"}
 
 
@@ -57,7 +56,7 @@ def without_a_node_whose_slurmd_dies_though_its_rank_lives_on(run: SlurmRun) -> 
     run.write(steps=100000).start()
     run.until_training(10)
     run.testbed.kill("slurmd.n3")
-    run.until_training(attempt=2, seconds=120)
+    run.until_training(attempt=2)
     assert {node for _, node in run.ranks().values()} == {"n1", "n2", "n4"}
     assert status(run).history[0].reason == reasons.NODE_LOST
     assert [entry.name for entry in status(run).excluded_nodes] == ["n3"]
@@ -94,7 +93,7 @@ def when_slurmctld_dies_in_the_middle_of_a_recovery(run: SlurmRun) -> None:
     run.until("a removal", lambda: (job := run.job()) is not None and job.status.attempt_stage == "Removing")
     run.testbed.kill("slurmctld")
     run.testbed.start_daemon("slurmctld")
-    assert run.nodes_of(succeeded(run, seconds=150).placement) == {"n1", "n2", "n4"}
+    assert run.nodes_of(succeeded(run).placement) == {"n1", "n2", "n4"}
 
 
 def when_slurmctld_dies_right_after_the_submission(run: SlurmRun) -> None:
@@ -107,7 +106,7 @@ def when_slurmctld_dies_right_after_the_submission(run: SlurmRun) -> None:
 
 
 def when_slurmctld_dies_while_it_trains(run: SlurmRun) -> None:
-    run.write(steps=100).start()
+    run.write(steps=300).start()
     run.until_training(10)
     run.testbed.kill("slurmctld")
     run.until_training(30)
@@ -137,7 +136,7 @@ def once_a_hold_is_released(run: SlurmRun) -> None:
 
 
 def while_an_administrator_drains_a_node(run: SlurmRun) -> None:
-    run.write(steps=60).start()
+    run.write(steps=200).start()
     run.until_training(10)
     run.testbed.run("scontrol update nodename=n2 state=drain reason=maintenance")
     assert succeeded(run).restarts == 0
@@ -146,7 +145,7 @@ def while_an_administrator_drains_a_node(run: SlurmRun) -> None:
 
 def beside_another_job(run: SlurmRun) -> None:
     for name in ("one", "two"):
-        run.write(name, workers=2, options=ALONE, steps=120)
+        run.write(name, workers=2, options=ALONE, steps=300)
     run.start()
     run.until("both to train", lambda: run.ranks("one") and run.ranks("two"))
     nodes = [{node for _, node in run.ranks(name).values()} for name in ("one", "two")]
@@ -169,7 +168,7 @@ def from_its_checkpoint_after_ctrl_c(run: SlurmRun) -> None:
 
 def from_its_checkpoint_after_two_ctrl_c(run: SlurmRun) -> None:
     # Ranks that do not end at TERM, so that there is a time to be impatient in.
-    controller = run.write(lines=f"trap '' TERM; {ENDS_LATER}").start()
+    controller = run.write(lines=f"trap '' TERM; {ENDS_LATER}", grace=60).start()
     run.until_training(20)
     controller.send_signal(signal.SIGINT)
     run.until("the ranks to be told", lambda: status(run).attempt_stage == "Stopping")
@@ -181,14 +180,19 @@ def from_its_checkpoint_after_two_ctrl_c(run: SlurmRun) -> None:
 
 
 def when_its_own_controller_was_killed_and_comes_back(run: SlurmRun) -> None:
-    controller = run.write(steps=80).start()
+    # However long it is away, they train.
+    controller = run.write(steps=100000).start()
     run.until_training(10)
     ranks, number = set(run.ranks()), run.slurm_job()
     controller.kill()
-    run.start()
-    run.until_training(20)
-    assert set(run.ranks()) == ranks
-    assert (succeeded(run).attempt, run.slurm_job()) == (1, number)
+    controller.wait()
+    step, again = run.printed_step(), run.start()
+    run.until("its step to be told", lambda: (status(run).step or 0) > step + 10)
+    assert (set(run.ranks()), run.slurm_job()) == (ranks, number)
+    again.send_signal(signal.SIGINT)
+    _, output = run.end()
+    assert "is stopped at step" in output
+    assert (run.ranks(), status(run).attempt, len(run.slurm_jobs())) == ({}, 1, 1)
 
 
 # The longest first.
@@ -220,14 +224,7 @@ SCENARIOS: dict[str, Scenario] = {
 }
 
 
-@pytest.fixture(scope="module")
-def at_once(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AtOnce]:
-    """All those that were asked for, already under way."""
-    chosen = {item.name for item in request.session.items}
-    wanted = [name for name in SCENARIOS if f"{test_a_job_goes_on.__name__}[{name}]" in chosen]
-    playing = AtOnce(SCENARIOS, wanted, tmp_path_factory.mktemp("jobs"))
-    yield playing
-    playing.close()
+at_once = under_way(SCENARIOS, "goes_on")
 
 
 @pytest.mark.parametrize("goes_on", SCENARIOS)

@@ -1,7 +1,6 @@
 """Jobs that are requeued by an operator on a machine of the cluster: one number, whatever happens, never two."""
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from hedgerow_operator.adapters.slurm.driver import Driver, Unsupported
 from hedgerow_operator.api import reasons
 from hedgerow_operator.core.step import REMOVING
-from tests.slurm.at_once import AtOnce, Scenario
+from tests.slurm.at_once import AtOnce, Scenario, under_way
 from tests.slurm.driver_kinds import KINDS, WITHOUT_EXCLUDED, WITHOUT_REQUEUE_AND_DRAIN, submission
 from tests.slurm.operator_scenarios import HANGS_ON_N3, played
 from tests.slurm.requeue_operator import RequeueOperator
@@ -17,7 +16,7 @@ from tests.slurm.slurm_run import SlurmRun
 from tests.slurm.testbed.testbed import Testbed
 
 # They are played side by side, and a test may wait for those before it.
-pytestmark = pytest.mark.timeout(600)
+pytestmark = pytest.mark.timeout(900)
 
 
 def depends_on(operator: RequeueOperator) -> str:
@@ -27,10 +26,10 @@ def depends_on(operator: RequeueOperator) -> str:
     return operator.testbed.run(words)
 
 
-async def succeeds_as_one(operator: RequeueOperator, seconds: float = 120.0) -> None:
+async def succeeds_as_one(operator: RequeueOperator) -> None:
     """It succeeds, and so does the only batch job that it ever had."""
-    await operator.until("success", lambda: operator.reason("Succeeded"), seconds)
-    await operator.until("its end", lambda: [state for _, state in operator.jobs()] == ["COMPLETED"], 20)
+    await operator.until("success", lambda: operator.reason("Succeeded"))
+    await operator.until("its end", lambda: [state for _, state in operator.jobs()] == ["COMPLETED"])
 
 
 def state_of(operator: RequeueOperator, number: str) -> str:
@@ -70,7 +69,7 @@ async def with_the_suspect_again_where_there_are_too_few_without_it(run: SlurmRu
     limits = {"exclude": {"maxWaitSeconds": 5}}
     operator = RequeueOperator(run.testbed, run.folder / "operator", recovery=limits, workers=4, lines=hangs)
     async with operator.running():
-        await succeeds_as_one(operator, 150)
+        await succeeds_as_one(operator)
     assert reasons.EXCLUSION_TOO_TIGHT in [event.reason for event in operator.store.events]
     assert operator.status.excluded_nodes == ()
 
@@ -99,14 +98,7 @@ SCENARIOS: dict[str, Scenario] = {
 }
 
 
-@pytest.fixture(scope="module")
-def at_once(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AtOnce]:
-    """All those that were asked for, already under way."""
-    chosen = {item.name for item in request.session.items}
-    wanted = [name for name in SCENARIOS if f"{test_one_number_goes_on.__name__}[{name}]" in chosen]
-    playing = AtOnce(SCENARIOS, wanted, tmp_path_factory.mktemp("requeues"))
-    yield playing
-    playing.close()
+at_once = under_way(SCENARIOS, "goes_on")
 
 
 @pytest.mark.parametrize("goes_on", SCENARIOS)

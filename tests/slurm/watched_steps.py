@@ -12,6 +12,7 @@ from typing import Any
 from hedgerow import pack, wire
 from tests.launcher.launching import begin
 from tests.launcher.operator_double import OperatorDouble
+from tests.slurm.slurm_run import LONGEST_SECONDS
 from tests.slurm.testbed.testbed import Testbed
 
 
@@ -72,7 +73,7 @@ class WatchedSteps:
 
     def ended(self, job: str) -> str:
         """The state in which it has ended."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + LONGEST_SECONDS
         while time.monotonic() < end:
             shown = self.slurm.run(f"squeue --noheader --states=all --format=%T --job={job}", check=False).split()
             if shown and all(state not in ("PENDING", "RUNNING", "COMPLETING", "CONFIGURING") for state in shown):

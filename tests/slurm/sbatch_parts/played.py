@@ -8,8 +8,6 @@ from tests.slurm.sbatch_parts.submitting import Case
 from tests.slurm.testbed.testbed import Testbed
 
 _ON_LOST = ("node lost", "batch host lost")
-# They stand in line for three nodes, and a machine may be busy.
-_SECONDS = 600
 # When, and what is done then.
 _DONE: dict[str, tuple[Callable[[Case], object], Callable[[Case], object]]] = {
     "cancelled": (Case.until_saved, lambda case: case.slurm.run(f"scancel {case.job_id}")),
@@ -50,7 +48,7 @@ def _when(case: Case, holds: Callable[[Case], object], what: Callable[[Case], ob
 
 def _ended(slurm: Testbed, cases: dict[str, Case]) -> dict[str, Case]:
     for case in cases.values():
-        case.wait(_SECONDS)
+        case.wait()
         case.keep_state()
     slurm.heal()
     return cases

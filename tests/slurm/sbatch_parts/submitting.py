@@ -15,6 +15,8 @@ HEDGEROW = str(Path(sys.executable).with_name("hedgerow"))
 TRAIN = Path(__file__).with_name("train.py")
 PMI2 = Path(__file__).parents[1] / "pmi2_client.py"
 STARTER = Path(__file__).parents[2] / "launcher" / "ranks_starter.py"
+# They stand in line for nodes, and a machine may be busy.
+LONGEST_SECONDS = 600.0
 QUICK = """\
 health: {reportTimeoutSeconds: 10, stall: {minSeconds: 3}}
 recovery: {graceSeconds: 2, fenceSeconds: 10, noProgressLimit: 5, backoff: {initialSeconds: 0}}
@@ -87,15 +89,16 @@ class Case:
         said = self.slurm.run(["squeue", "--noheader", "--format=%i %Z"])
         return [line.split()[0] for line in said.splitlines() if line.split()[-1] == str(self.folder)]
 
-    def wait(self, seconds: float = 300) -> None:
+    def wait(self, seconds: float = LONGEST_SECONDS) -> None:
         """Until no batch job of it is left."""
         self.until(lambda: not self.jobs, seconds)
 
-    def until(self, holds: Callable[[], object], seconds: float = 300) -> None:
+    def until(self, holds: Callable[[], object], seconds: float = LONGEST_SECONDS) -> None:
         """Fails with what was printed when it takes longer."""
         deadline = time.monotonic() + seconds
         while not holds():
-            assert time.monotonic() < deadline, f"not within {seconds} s; the output:\n{self.output}\n{self.news}"
+            seen = "" if time.monotonic() < deadline else self.slurm.seen()
+            assert not seen, f"not within {seconds} s; Slurm:\n{seen}\nthe output:\n{self.output}\n{self.news}"
             time.sleep(0.2)
 
     def job(self, name: str) -> TrainingJob:

@@ -86,4 +86,4 @@ def _inner(pid: int) -> str:
 
 def last_words(log: Path) -> str:
     """The end of a log."""
-    return log.read_text(errors="replace").strip()[-400:] if log.exists() else ""
+    return log.read_text(errors="replace").strip()[-2000:] if log.exists() else ""

@@ -13,7 +13,7 @@ from tests.slurm.testbed import configuration, places, requirements
 from tests.slurm.testbed.configuration import NODES
 from tests.slurm.testbed.daemon import Daemon
 from tests.slurm.testbed.errors import TestbedError
-from tests.slurm.testbed.namespace import Namespace
+from tests.slurm.testbed.namespace import Namespace, last_words
 from tests.slurm.testbed.places import Places
 from tests.slurm.testbed.waiting import wait_for
 
@@ -162,6 +162,12 @@ class Testbed:
         wait_for("all jobs to end", self._jobs_cancelled, 60)
         wait_for("what is left of jobs to end", lambda: not self._killed_of_jobs())
         wait_for("four idle nodes", self._resumed, 60)
+
+    def seen(self) -> str:
+        """Jobs and nodes as Slurm has them, and what the controller said last: for whoever waits in vain."""
+        jobs, nodes = "squeue --states=all --format='%i %T %r %E %N %Z'", "sinfo --Node --format='%N %T %E'"
+        shown = self.run(f"{jobs}; {nodes}", check=False)
+        return f"{shown}\n{last_words(self.places.log / 'slurmctld.log')}"
 
     # Inside.
 
