@@ -126,6 +126,12 @@ class Succession:
             return GOES_ON
         return code
 
+    async def stop(self) -> None:
+        """Nothing of it goes on, whatever the supervisor ends with: asyncio waits for ever for a command whose start
+        is cut short as a loop closes.
+        """
+        await self._end_submitting(_CALL_OFF_SECONDS)
+
     async def _submit(self) -> None:
         job_id = await self._next.submit(self._avoiding)
         self._told_successor(job_id)

@@ -1,7 +1,9 @@
 """`hedgerow supervise FOLDER`: what the batch job of `hedgerow sbatch` runs (hidden: nobody types it)."""
 
 import asyncio
+import contextlib
 import os
+import random
 import secrets
 import sys
 import time
@@ -35,6 +37,7 @@ from hedgerow_operator.core.slurm.sbatch_plan import FOLLOWS, SbatchPlan, follow
 
 _FAILED = 1
 _LOCK_SECONDS = 60.0
+_TRIES, _AGAIN_SECONDS = 5, 0.5
 
 
 class Progress:
@@ -88,8 +91,8 @@ async def _supervise(folder: Folder, own: OwnJob, arguments: Sequence[str], prog
     paths = StatePaths(folder.state)
     # Before anything is decided: a supervisor that lives on where Slurm has lost its node may yet end its script.
     lock = await _locked(paths, not_first)
+    succession = Succession(folder, own, plan, driver, say)
     try:
-        succession = Succession(folder, own, plan, driver, say)
         decision = await succession.turn()
         if decision.turn is Turn.END:
             say(f"{decision.why}; nothing is started")
@@ -100,6 +103,7 @@ async def _supervise(folder: Folder, own: OwnJob, arguments: Sequence[str], prog
         code = await supervisor.run(folder.script, arguments, *_environment(folder, plan, succession, paths))
         return await succession.end(code, supervisor.ended)
     finally:
+        await succession.stop()
         if lock is not None:
             lock.release()
 
@@ -130,11 +134,20 @@ def _environment(
     """The variables of the script, and the token of its launchers. Raises OSError, StateError."""
     token = secrets.token_urlsafe(32)
     write_whole(token_file(paths), token.encode() + b"\n", mode=0o600)
-    archive = ensure_archive(StatePaths(folder.path.parent))  # shared by all submissions
+    archive = _archive(StatePaths(folder.path.parent))  # shared by all submissions
     shim = paths.root / "shim"
     write_shim(str(shim), sys.executable, str(archive))
     write_session(paths, SessionRecord(jobs=(), again=f"hedgerow sbatch … {plan.name}", folder=plan.directory))
     return shim_environment({**os.environ, **succession.variables()}, str(shim)), token
+
+
+def _archive(paths: StatePaths) -> Path:
+    """Tasks of an array begin together: one may take away what another has half written. Raises StateError."""
+    for _ in range(_TRIES):
+        with contextlib.suppress(StateError):
+            return ensure_archive(paths)
+        time.sleep(random.uniform(0.0, _AGAIN_SECONDS))  # noqa: S311 (so that they do not meet again)
+    return ensure_archive(paths)
 
 
 def _view(paths: StatePaths) -> Several:
