@@ -1,6 +1,7 @@
 """TrainingJobs on a real Slurm, by `hedgerow local`: each comes to the end that it should, never twice at once."""
 
 import signal
+import time
 
 import pytest
 
@@ -34,6 +35,16 @@ def succeeded(run: SlurmRun, name: str = "run") -> TrainingJobStatus:
     assert run.reason("Succeeded", name) == reasons.ALL_RANKS_FINISHED, output
     assert run.ranks(name) == {}
     return status(run, name)
+
+
+def until_controller_has_saved(run: SlurmRun) -> None:
+    """Slurm forgets a job that it has started and not saved when its controller is killed. Each new job makes it save
+    all of them.
+    """
+    asked = time.time()
+    run.testbed.run("sbatch --hold --output=/dev/null --wrap=true")
+    saved = run.testbed.places.state / "job_state"
+    run.until("its controller to save", lambda: saved.exists() and saved.stat().st_mtime > asked)
 
 
 def after_its_time_limit(run: SlurmRun) -> None:
@@ -108,8 +119,9 @@ def when_slurmctld_dies_right_after_the_submission(run: SlurmRun) -> None:
 def when_slurmctld_dies_while_it_trains(run: SlurmRun) -> None:
     run.write(steps=300).start()
     run.until_training(10)
+    until_controller_has_saved(run)
     run.testbed.kill("slurmctld")
-    run.until_training(30)
+    run.until_training(run.printed_step() + 20)
     run.testbed.start_daemon("slurmctld")
     assert succeeded(run).restarts == 0
 
