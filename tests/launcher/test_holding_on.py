@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import time
@@ -84,8 +85,11 @@ def test_training_goes_on_while_the_operator_is_away(launch: Launch, operator: O
     later = (before.ranks[0].step or 0) + 50
     after = operator.wait_for(lambda r: (r.ranks[0].step or 0) > later, after=operator.of()[-1].seq)
     assert after.ranks[0].pid == before.ranks[0].pid
-    assert launcher.err.count("no report reaches the operator") == 1
-    wait_until(lambda: "reports reach the operator again" in launcher.err)
+    lost, found = "no report reaches the operator", "reports reach the operator again"
+    wait_until(lambda: found in launcher.err)
+    told = re.findall(f"{lost}|{found}", launcher.err)
+    # Once for each time that it is away; on a busy machine an answer may be late at other times too.
+    assert told == ([lost, found] * len(told))[: len(told)]
 
 
 def test_a_refusal_is_told_once_and_ends_nothing(launch: Launch, operator: OperatorDouble) -> None:

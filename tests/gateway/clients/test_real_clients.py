@@ -53,6 +53,13 @@ class ByBody(Scripted):
         return streams(ROLE, HEL, LO, END) if body.get("stream") else answers(json.dumps(WHOLE).encode())
 
 
+class Late(ByBody):
+    """Never answers, save that it fails at once where that is asked for."""
+
+    def _course(self, body: dict[str, Any]) -> Course:
+        return super()._course(body) if body["model"] == "broken" else hangs()
+
+
 async def said(script: str, *arguments: str) -> Any:
     interpreter = await asyncio.to_thread(python)
     process = await asyncio.create_subprocess_exec(
@@ -65,9 +72,9 @@ async def said(script: str, *arguments: str) -> Any:
 
 @pytest.mark.timeout(600)
 async def test_the_openai_package_reads_answers_streams_and_errors() -> None:
-    late = Scripted("late", hangs())
+    providers = Late("late", hangs()), ByBody("a", fails())
     async with serving(
-        late, ByBody("a", fails()), keys=KEYS, speaks=Speaks.OPENAI, policy=Fixed(0.05), deadline_seconds=2.0
+        *providers, keys=KEYS, speaks=Speaks.OPENAI, policy=Fixed(0.05), deadline_seconds=60.0
     ) as served:
         found = await said("openai_client.py", f"{served.url}/v1", "sk-alice")
     assert found == {
@@ -75,7 +82,7 @@ async def test_the_openai_package_reads_answers_streams_and_errors() -> None:
         "provider": "a",
         "streamed": "hello",
         "cut": "APIError: the connection broke",
-        "broken": 504,
+        "broken": 502,
         "wrong": "invalid_api_key",
     }
 

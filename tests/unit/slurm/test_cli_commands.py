@@ -58,7 +58,8 @@ async def ended(programs: Programs) -> None:
 def that_hangs(programs: Programs) -> str:
     """A program with a child that both never end."""
     pids = programs.folder / "pids"
-    programs.says("hangs", script=f"sleep 1000 & echo $! $$ > {pids}; sleep 1000")
+    pids.touch()
+    programs.says("hangs", script=f"sleep 1000 & echo $! $$ >> {pids}; sleep 1000")
     return str(programs.folder)
 
 
@@ -77,12 +78,25 @@ async def test_what_a_command_that_hangs_has_complained_of_is_told(programs: Pro
 async def test_a_call_that_is_cancelled_leaves_no_command(programs: Programs) -> None:
     call = asyncio.create_task(commands.run(["hangs"], {"PATH": that_hangs(programs)}))
     deadline = time.monotonic() + 10
-    while not (programs.folder / "pids").exists() or not (programs.folder / "pids").read_text().strip():
+    while not (programs.folder / "pids").read_text().strip():
         assert time.monotonic() < deadline
         await asyncio.sleep(0.02)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
+    await ended(programs)
+
+
+async def test_a_call_that_is_cancelled_while_its_command_starts_leaves_no_command(programs: Programs) -> None:
+    program = that_hangs(programs)
+    for turns in range(12):
+        call = asyncio.create_task(commands.run(["hangs"], {"PATH": program}))
+        for _turn in range(turns):
+            await asyncio.sleep(0)
+        time.sleep(0.02)  # time in which the command has a child, and we do nothing
+        call.cancel()
+        await asyncio.wait([call], timeout=10)
+        assert call.cancelled(), turns
     await ended(programs)
 
 

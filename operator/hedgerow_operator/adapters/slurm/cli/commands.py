@@ -53,16 +53,7 @@ async def run(
     if program is None:
         raise Unreachable(f"there is no command {words[0]} on this machine: {_PACKAGES}")
     try:
-        process = await asyncio.create_subprocess_exec(
-            program,
-            *words[1:],
-            env=environment,
-            cwd=directory,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
-        )
+        process = await _started(program, words[1:], environment, directory)
     except (OSError, ValueError) as error:
         raise Unreachable(f"{words[0]} cannot be run: {error}") from None
     complaints: list[bytes] = []
@@ -86,6 +77,35 @@ async def run(
             part.cancel()
         await asyncio.wait(exchange)
         await _end(process)
+
+
+async def _started(
+    program: str, words: Sequence[str], environment: Mapping[str, str], directory: str
+) -> asyncio.subprocess.Process:
+    """The process, with pipes to it.
+
+    Where asyncio is cancelled while it connects the pipes, it ends the process alone and then waits for ever for the
+    pipes, which its children hold: so a cancelled start is let go on, and ended as every other.
+    """
+    start = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
+            program,
+            *words,
+            env=environment,
+            cwd=directory,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+    )
+    try:
+        return await asyncio.shield(start)
+    except asyncio.CancelledError:
+        await asyncio.wait([start])
+        if not start.cancelled() and start.exception() is None:
+            await _end(start.result())
+        raise
 
 
 async def _feed(process: asyncio.subprocess.Process, stdin: bytes) -> bytes:
