@@ -51,6 +51,7 @@ class Race:
         self._hedged = self._news = False
         self._may = True
         self._again: float | None = None
+        self._shown = 0.0
         self._waiter: asyncio.Future[None] | None = None
 
     async def run(self) -> Won:
@@ -114,7 +115,8 @@ class Race:
         self._again = None
         if not self._may:
             until = min(until, now + _AGAIN_SECONDS)
-        if decision.again_at is not None and self._began + decision.again_at > now:
+        # As the policy has been shown the time: by rounding, a moment that is still to come for it may be now.
+        if decision.again_at is not None and decision.again_at > self._shown:
             self._again = decision.again_at
             until = min(until, self._began + decision.again_at)
         return until
@@ -122,8 +124,9 @@ class Race:
     def _situation(self, now: float) -> Situation:
         """A policy that asked to be asked again at a moment is shown that moment, not the bit later that it is."""
         since, again = now - self._began, self._again
-        if again is not None and since >= again:
+        if again is not None and now >= self._began + again:
             since, self._again = again, None
+        self._shown = since
         any_live = any(run.live for run in self._runs)
         self._may = self._may_hedge(any_live)
         ask, endpoint = self.ask, self.endpoint

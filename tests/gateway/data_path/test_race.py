@@ -58,6 +58,18 @@ async def test_a_queue_is_looked_at_when_the_policy_asked_for_it() -> None:
     assert won.provider == "b"
 
 
+async def test_no_hedge_is_lost_by_the_rounding_of_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = asyncio.get_running_loop()
+    began, time = loop.time(), loop.time
+    for number in range(100):
+        # A loop that has run for so long; what it has waited since is the same.
+        ahead = number * 1.7 + began - time()
+        monkeypatch.setattr(loop, "time", lambda ahead=ahead: time() + ahead)
+        won = await run(endpoint(Scripted("a", hangs()), Scripted("b", answers()), policy=Fixed(0.003)), seconds=0.2)
+        monkeypatch.undo()
+        assert won.provider == "b"
+
+
 async def test_a_switch_to_a_provider_that_fails_does_not_lose_the_request() -> None:
     a, b, c = Scripted("a", hangs(queued=True)), Scripted("b", fails()), Scripted("c", answers(b"c's"))
     won = await run(endpoint(a, b, c, policy=QueueCutover(cutover_seconds=0.02, safety_seconds=5.0)))
