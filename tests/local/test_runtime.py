@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from hedgerow_operator.adapters.local import processes
 from hedgerow_operator.adapters.local import runtime as runtime_module
 from hedgerow_operator.adapters.local.file_jobs import FileJobs, key_of
 from hedgerow_operator.adapters.local.paths import StatePaths
@@ -296,6 +297,35 @@ async def test_a_process_is_seen_at_every_moment_of_its_start(world: World) -> N
             looks += 1
         process.kill()
     assert (unseen, looks > 1) == (0, True)
+
+
+def test_a_start_that_takes_long_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "7"
+    folder.mkdir()
+    (folder / "exe").symlink_to("/bin/sh")
+    (folder / "environ").touch()
+    (folder / "stat").write_text(f"7 (sh) R {' '.join(['0'] * 49)}\n")
+    waits: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 1000:
+            (folder / "environ").write_bytes(b"HEDGEROW_JOB_UID=u\0")
+
+    monkeypatch.setattr(processes, "_PROC", tmp_path)
+    monkeypatch.setattr(time, "sleep", wait)
+    assert members("u") == [Member(Identity(7, 0), 0, 0, is_rank=False)]
+
+
+def test_a_process_without_variables_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["/bin/sh", "-c", "echo begun; read word"]
+    with subprocess.Popen(words, env={}, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"begun\n"
+        assert Path(f"/proc/{process.pid}/environ").read_bytes() == b""
+        monkeypatch.setattr(processes, "_pids", lambda: iter([process.pid]))
+        monkeypatch.setattr(time, "sleep", lambda _seconds: pytest.fail("it was waited for"))
+        assert members("u") == []
 
 
 def stubborn(job: TrainingJob) -> subprocess.Popen[bytes]:

@@ -13,9 +13,13 @@ from hedgerow import environment
 _PROC = Path("/proc")
 _DIGITS = 9
 # While a process calls exec, its variables cannot be seen for a moment, which is longer where many want the processor.
-_EXEC_SECONDS = 0.05
+_EXEC_SECONDS = 10.0
 _EXEC_LOOK_SECONDS = 0.001
-_MOST_BARE = 4096
+# Places of endcode, which is set last in an exec, and of env_start and env_end among the fields of _stat.
+_CODE_ENDS = 24
+_VARIABLES = slice(47, 49)
+# More than Linux gives arguments and variables: read at once, they are one program's.
+_MOST_VARIABLES = 8 * 1024 * 1024
 
 
 class Identity(Struct, frozen=True):
@@ -23,10 +27,6 @@ class Identity(Struct, frozen=True):
 
     pid: int
     start: int
-
-
-# Processes that were waited for and have none: they are not waited for again.
-_bare: set[Identity] = set()
 
 
 class Member(Struct, frozen=True):
@@ -174,18 +174,27 @@ def _environment(pid: int) -> dict[str, str]:
 
 def _environment_block(folder: Path, pid: int) -> bytes:
     """Raises OSError when the process is gone, another user's, or a thread of the kernel, which has no program."""
-    block = (folder / "environ").read_bytes()
-    if block or not os.readlink(folder / "exe") or (identity := identify(pid)) in _bare or identity is None:
-        return block
     deadline = time.monotonic() + _EXEC_SECONDS
-    while not block and time.monotonic() < deadline:
+    while not (block := _read_at_once(folder / "environ")) and _has_variables(folder, pid):
+        if time.monotonic() >= deadline:
+            break
         time.sleep(_EXEC_LOOK_SECONDS)
-        block = (folder / "environ").read_bytes()
-    if not block:
-        if len(_bare) >= _MOST_BARE:
-            _bare.clear()
-        _bare.add(identity)
     return block
+
+
+def _read_at_once(path: Path) -> bytes:
+    with path.open("rb", buffering=0) as file:
+        return file.read(_MOST_VARIABLES)
+
+
+def _has_variables(folder: Path, pid: int) -> bool:
+    """Or may have, since its exec is under way (proc(5))."""
+    os.readlink(folder / "exe")
+    fields = _stat(pid)
+    if fields is None or fields[0] in "ZX":
+        return False
+    begin, end = fields[_VARIABLES]
+    return fields[_CODE_ENDS] == "0" or begin != end
 
 
 def _same_path(one: str | None, other: str | None) -> bool:
