@@ -70,7 +70,7 @@ class LauncherProcess:
     def err(self) -> str:
         return self.path("err").read_text()
 
-    def wait(self, seconds: float = 50.0) -> int:
+    def wait(self, seconds: float = 120.0) -> int:
         assert self.process is not None
         return self.process.wait(seconds)
 
@@ -111,7 +111,7 @@ def alive(pid: int) -> bool:
     return stat[stat.rindex(")") + 2] not in "ZX"
 
 
-def wait_until(what: Callable[[], Any], seconds: float = 50.0) -> Any:
+def wait_until(what: Callable[[], Any], seconds: float = 120.0) -> Any:
     """The first true value of ``what()``; fails after ``seconds``."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

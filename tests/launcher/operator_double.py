@@ -67,7 +67,7 @@ class OperatorDouble:
             return [report for report in self.reports if report.worker == worker]
 
     def wait_for(
-        self, what: Callable[[wire.Report], Any], worker: int = 0, seconds: float = 50.0, after: int = 0
+        self, what: Callable[[wire.Report], Any], worker: int = 0, seconds: float = 120.0, after: int = 0
     ) -> wire.Report:
         """The first report of ``worker`` (with a seq above ``after``) for which ``what`` holds."""
         end = time.monotonic() + seconds

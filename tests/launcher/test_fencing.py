@@ -100,7 +100,7 @@ def test_a_peer_answers_only_who_knows_the_secret_of_the_attempt(launch: Launch,
         request = urllib.request.Request(f"http://{gang.peers[0]}{wire.PEER_PATH}?attempt={attempt}")
         request.add_header("Authorization", f"Bearer {token}")
         try:
-            with urllib.request.urlopen(request, timeout=20) as response:
+            with urllib.request.urlopen(request, timeout=120) as response:
                 return wire.decode_peer_answer(response.read())
         except urllib.error.HTTPError as error:
             with error:

@@ -99,7 +99,7 @@ class Supervisor:
     def ended(self) -> tuple[int, list[str]]:
         """Exit code and output."""
         assert self.process is not None
-        output, _ = self.process.communicate(timeout=20)
+        output, _ = self.process.communicate(timeout=120)
         return self.process.returncode, output.splitlines()
 
     def close(self) -> None:
@@ -186,7 +186,7 @@ def test_unwatched_srun_runs_as_the_script_has_it(supervisor: Supervisor) -> Non
 def test_a_socket_that_another_batch_job_has_left_behind_is_not_asked(supervisor: Supervisor) -> None:
     process = supervisor.begin("-N2", "python", "train.py", job_id="6")
     (supervisor.folder / "srun.code").write_text("3")
-    output, _ = process.communicate(timeout=20)
+    output, _ = process.communicate(timeout=120)
     assert (process.returncode, output.splitlines()[0]) == (3, "srun -N2 python train.py")
 
 
@@ -194,6 +194,6 @@ def test_where_nobody_listens_srun_runs_as_it_is(supervisor: Supervisor) -> None
     supervisor.close()
     process = supervisor.begin("-N2", "python", "train.py")
     (supervisor.folder / "srun.code").write_text("0")
-    output, errors = process.communicate(timeout=20)
+    output, errors = process.communicate(timeout=120)
     assert (process.returncode, output.splitlines()[0]) == (0, "srun -N2 python train.py")
     assert "the step runs unwatched" in errors

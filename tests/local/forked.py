@@ -1,7 +1,7 @@
 """`hedgerow` as a process of its own without its start: forked from one that has imported everything already.
 
 A start of Python with all imports takes more of a processor than most tests' jobs. That a fresh one starts is shown by
-every test on a terminal, by the demo's, and by those of one sentence about bad input.
+every test on a terminal, and by the demo's.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class Served:
         data = json.dumps({"input": {"text": "hello"}}).encode()
         request = urllib.request.Request(self.address() + path, data, headers)
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=120) as answer:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as error:
             return error.code, json.load(error)
@@ -83,7 +83,7 @@ class Served:
             self.end()
 
 
-def until(look: Callable[[], Any], process: Forked, seconds: float = 30.0) -> Any:
+def until(look: Callable[[], Any], process: Forked, seconds: float = 120.0) -> Any:
     """What is found within the time."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

@@ -152,7 +152,7 @@ def test_nohup_is_left_to_do_what_it_does(box: OneBox) -> None:
     box.until(lambda: box.paths.live.exists() and bool(box.ranks()))
     run.send_signal(signal.SIGHUP)
     box.said("stop")
-    output, _ = run.communicate(timeout=30)
+    output, _ = run.communicate(timeout=120)
     assert "the terminal is gone" not in output
     assert "default/train is stopped" in output
 

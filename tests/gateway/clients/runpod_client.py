@@ -9,9 +9,9 @@ runpod.api_key = sys.argv[3]
 runpod.endpoint_url_base = sys.argv[1]
 endpoint = runpod.Endpoint(sys.argv[2])
 found = {}
-found["sync"] = endpoint.run_sync({"input": {"n": 1}}, timeout=20)
+found["sync"] = endpoint.run_sync({"input": {"n": 1}}, timeout=120)
 job = endpoint.run({"input": {"n": 2}})
-found["output"] = job.output(timeout=20)
+found["output"] = job.output(timeout=120)
 found["status"] = job.status()
 found["stream"] = list(endpoint.run({"input": {"n": 3}}).stream())
 slow = endpoint.run({"input": {"slow": True}})

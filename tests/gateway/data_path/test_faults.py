@@ -5,7 +5,6 @@ import asyncio
 import contextlib
 import io
 import json
-import time
 
 import pytest
 
@@ -83,10 +82,11 @@ async def test_five_hundred_slow_clients_do_not_hold_up_the_others() -> None:
         slow = [await asyncio.open_connection("127.0.0.1", served.port) for _ in range(500)]
         for _reader, writer in slow:
             writer.write(b"POST /team/model/x HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc")
-        began = time.monotonic()
+        loop = asyncio.get_running_loop()
+        began = loop.time()
         got = await post(served.url + CHAT, {})
         assert got.status == 200
-        assert time.monotonic() - began < 10.0  # a body has longer than that to come
+        assert loop.time() - began < 10.0  # a body has longer than that to come
         for _reader, writer in slow:
             writer.close()
             with contextlib.suppress(ConnectionError):

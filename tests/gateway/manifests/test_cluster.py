@@ -51,7 +51,7 @@ def put(store: Store, budget: str | None = None) -> None:
 
 
 async def until(look: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         if found := look():
             return found

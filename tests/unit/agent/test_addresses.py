@@ -32,7 +32,7 @@ def test_a_launcher_answers_at_the_address_that_it_gives(address: str) -> None:
     member.join(Command(COMMAND_START, 3, nonce="secret"), sent=1.0)
     heard: queue.SimpleQueue[PeerWord] = queue.SimpleQueue()
     peers.ask((member.address,), 3, "secret", lambda _peer, word: heard.put(word))
-    assert heard.get(timeout=30).answer.running
+    assert heard.get(timeout=120).answer.running
     member.close()
 
 

@@ -66,7 +66,7 @@ def started(backlog: int) -> LogReader:
 
 
 def awaited(log: RankLog, count: int) -> list[Seen]:
-    end, seen = time.monotonic() + 20, log.take()
+    end, seen = time.monotonic() + 100, log.take()
     while len(seen) < count and time.monotonic() < end:
         time.sleep(0.005)
         seen += log.take()

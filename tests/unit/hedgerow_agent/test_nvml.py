@@ -164,7 +164,7 @@ def metrics_of(process: subprocess.Popen[str]) -> str:
 
 
 def read(url: str) -> str:
-    with urllib.request.urlopen(url, timeout=20) as answer:
+    with urllib.request.urlopen(url, timeout=120) as answer:
         return str(answer.read().decode())
 
 

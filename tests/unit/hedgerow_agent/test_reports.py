@@ -178,7 +178,7 @@ def test_the_server_answers_while_clients_say_nothing_and_has_room_again_when_th
 
     def answered() -> bool:
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/metrics", timeout=20) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/metrics", timeout=120) as answer:
                 return bool(answer.read() == b"x 1\n")
         except OSError:
             return False
@@ -200,7 +200,7 @@ def test_health_says_what_is_wrong_and_other_paths_are_refused() -> None:
         ("/", 404, b"there are /metrics and /healthz\n"),
     ):
         with pytest.raises(urllib.error.HTTPError) as refused:
-            urllib.request.urlopen(f"http://127.0.0.1:{server.port}{path}", timeout=20)
+            urllib.request.urlopen(f"http://127.0.0.1:{server.port}{path}", timeout=120)
         assert (refused.value.code, refused.value.read()) == (status, words)
         refused.value.close()
     server.close()

@@ -10,7 +10,7 @@ from hedgerow_agent.server import Server
 
 def asked(server: Server, host: str) -> bytes:
     """What the server answers at this host."""
-    with urllib.request.urlopen(f"http://{host}:{server.port}/metrics", timeout=20) as answer:
+    with urllib.request.urlopen(f"http://{host}:{server.port}/metrics", timeout=120) as answer:
         return bytes(answer.read())
 
 

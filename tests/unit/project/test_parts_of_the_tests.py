@@ -26,7 +26,7 @@ FAILS = "print('broken'); raise SystemExit(1)"
 MEETS = """
 import pathlib, time
 pathlib.Path({mine!r}).touch()
-deadline = time.monotonic() + 20
+deadline = time.monotonic() + 100
 while not pathlib.Path({other!r}).exists():
     assert time.monotonic() < deadline, "it ran alone"
     time.sleep(0.02)

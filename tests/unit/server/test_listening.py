@@ -12,7 +12,7 @@ from hedgerow_operator.server.listening import listen
 
 def reached(server: socket.socket, address: str) -> bool:
     """Whether somebody can connect to the server at this address."""
-    with socket.create_connection((address, server.getsockname()[1]), timeout=20):
+    with socket.create_connection((address, server.getsockname()[1]), timeout=120):
         return True
 
 

@@ -49,7 +49,7 @@ async def test_a_command_that_cannot_be_run_is_told(programs: Programs) -> None:
 
 async def ended(programs: Programs) -> None:
     """Wait until the program that wrote its number is gone."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while any(alive(int(pid)) for pid in (programs.folder / "pids").read_text().split()):
         assert time.monotonic() < deadline
         await asyncio.sleep(0.02)
@@ -77,7 +77,7 @@ async def test_what_a_command_that_hangs_has_complained_of_is_told(programs: Pro
 
 async def test_a_call_that_is_cancelled_leaves_no_command(programs: Programs) -> None:
     call = asyncio.create_task(commands.run(["hangs"], {"PATH": that_hangs(programs)}))
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not (programs.folder / "pids").read_text().strip():
         assert time.monotonic() < deadline
         await asyncio.sleep(0.02)
@@ -95,7 +95,7 @@ async def test_a_call_that_is_cancelled_while_its_command_starts_leaves_no_comma
             await asyncio.sleep(0)
         time.sleep(0.02)  # time in which the command has a child, and we do nothing
         call.cancel()
-        await asyncio.wait([call], timeout=10)
+        await asyncio.wait([call], timeout=120)
         assert call.cancelled(), turns
     await ended(programs)
 

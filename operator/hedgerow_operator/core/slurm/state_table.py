@@ -118,7 +118,8 @@ TABLE = (
         says="ran out of memory", then="tries again once: the same end twice at one step gives up"),
     Row(names=("FAILED",), kind=Kind.ENDED, cause=reasons.PLACEMENT_FAILED,
         reasons=("JobLaunchFailure", "SystemFailure", "launch failed*", "PrologFailure"),
-        says="could not be started on its nodes; slurmd's log there says why (a full disk leaves the job without one)",
+        says="could not be started on its nodes, or was killed there from outside (Slurm shows both alike); slurmd's "
+        "log there says which and why (a full disk leaves the job without one)",
         then="tries another job; counted"),
     Row(names=("LAUNCH_FAILED", "RECONFIG_FAIL"), kind=Kind.ENDED, cause=reasons.PLACEMENT_FAILED,
         says="could not be started on its nodes", then="tries another job; counted"),
