@@ -1,9 +1,11 @@
 """Run the tests or a part of them (`make test T=PATH`), those that need a cluster each by themselves.
 
 The clusters' tests mostly wait, so they run beside the others, one cluster after another, with the processors first;
-what they print is kept and comes after the output of the others.
+what they print is kept and comes after the output of the others. A few tests that failed in this crowd run once more
+when nothing else does; which did, and how that ended, is said at the end.
 """
 
+import json
 import os
 import signal
 import subprocess
@@ -24,6 +26,9 @@ BEHIND = ["nice", "-n", "10"]
 POLL_SECONDS = 0.2
 # Each with a Slurm of its own.
 SLURMS = 4
+# More than these have a common cause, which is no crowd.
+MOST_AGAIN = 5
+FAILED_TESTS = 1  # pytest's exit code for just that
 
 
 class Part(NamedTuple):
@@ -53,6 +58,11 @@ def cluster_of(path: str) -> str:
     return folders[1] if folders[0] == "tests" and folders[-1] in CLUSTERS and len(folders) == 2 else ""
 
 
+def cache(part: Part) -> Path:
+    """Where pytest notes which tests of the part have failed."""
+    return ROOT / ".pytest_cache" / (part.cluster or "others")
+
+
 def testbed(cluster: str) -> list[str]:
     """The words that call what starts a cluster."""
     return [sys.executable, "-m", f"tests.{cluster}.testbed"]
@@ -63,7 +73,7 @@ def command(part: Part, processors: int) -> list[str]:
 
     Those with real processes mostly wait: they come first, and there is one worker more than processors.
     """
-    pytest = [sys.executable, "-m", "pytest", *part.paths]
+    pytest = [sys.executable, "-m", "pytest", "-o", f"cache_dir={cache(part)}", *part.paths]
     if part.cluster == "cluster":
         return [*testbed(part.cluster), "run", "--", *pytest]
     several = any((ROOT / path).is_dir() for path in part.paths)
@@ -97,7 +107,7 @@ class Run:
         interrupts: Sequence[int] = (),
     ) -> None:
         self._interrupts = interrupts
-        self._part, self._before, self._kept, self._after, self._shown = part, before, kept, after, 0
+        self.part, self._before, self._kept, self._after, self._shown = part, before, kept, after, 0
         self._process: subprocess.Popen[bytes] | None = None
         self._began, self._seconds = 0.0, 0.0
         self._ended = False
@@ -115,7 +125,8 @@ class Run:
         return self._ended
 
     def _begin(self) -> None:
-        words = [*WITH_US, *self._before, *command(self._part, os.cpu_count() or 1)]
+        _noted(self.part).unlink(missing_ok=True)
+        words = [*WITH_US, *self._before, *command(self.part, os.cpu_count() or 1)]
         # Hundreds of processes start: where bytecode may not be kept, each would compile everything again.
         env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         errors = subprocess.STDOUT if self._kept else None
@@ -130,13 +141,25 @@ class Run:
             sys.stdout.buffer.write(more)
             sys.stdout.flush()
 
-    def tell(self) -> bool:
-        """Say how it ended; whether it passed. A run that finds no test has not passed (pytest's 5)."""
-        passed = self._process is not None and self._process.returncode == 0
-        print(
-            f"{'passed' if passed else 'FAILED'} in {self._seconds:.0f} s: {' '.join(self._part.paths)}\n", flush=True
-        )
-        return passed
+    def tell(self) -> None:
+        """Say how it ended."""
+        how = "passed" if self.passed else "FAILED"
+        print(f"{how} in {self._seconds:.0f} s: {' '.join(self.part.paths)}\n", flush=True)
+
+    @property
+    def passed(self) -> bool:
+        """A run that finds no test has not (pytest's 5)."""
+        return self._process is not None and self._process.returncode == 0
+
+    def failed(self) -> list[str]:
+        """The tests that have failed, when that is all that went wrong."""
+        if self._process is None or self._process.returncode != FAILED_TESTS or not _noted(self.part).exists():
+            return []
+        return sorted(json.loads(_noted(self.part).read_text()))
+
+
+def _noted(part: Part) -> Path:
+    return cache(part) / "v" / "cache" / "lastfailed"
 
 
 def run_all(wanted: list[Part], prepared: Callable[[str], bool] = prepare) -> bool:
@@ -154,17 +177,33 @@ def run_all(wanted: list[Part], prepared: Callable[[str], bool] = prepare) -> bo
                 runs.append(on_cluster)
             else:
                 runs.append(Run(part, *BEHIND))
-        outcomes = [ended(run, runs) for run in runs]
-    return all(outcomes) and possible == wanted
+        for run in runs:
+            wait(run, runs)
+        well = [run.passed or (len(runs) > 1 and passes_alone(run, interrupts)) for run in runs]
+    return all(well) and possible == wanted
 
 
-def ended(run: Run, all_runs: list[Run]) -> bool:
-    """Wait until it ends, showing what it prints; whether it passed."""
+def passes_alone(run: Run, interrupts: Sequence[int]) -> bool:
+    """Whether the tests of a run that have failed beside others pass by themselves."""
+    tests = run.failed()
+    if not 0 < len(tests) <= MOST_AGAIN or interrupts:
+        return False
+    names = "\n  ".join(tests)
+    print(f"Once more, alone:\n  {names}\n", flush=True)
+    alone = Run(run.part._replace(paths=tests))
+    wait(alone, [alone])
+    if alone.passed:
+        print(f"To be mended, since it passes only where nothing else runs:\n  {names}\n", flush=True)
+    return alone.passed
+
+
+def wait(run: Run, all_runs: list[Run]) -> None:
+    """Until it ends, showing what it prints."""
     while not [other.look() for other in all_runs][all_runs.index(run)]:
         run.show()
         time.sleep(POLL_SECONDS)
     run.show()
-    return run.tell()
+    run.tell()
 
 
 @contextmanager

@@ -13,9 +13,12 @@ import pytest
 SECONDS = 60.0
 # Both parts are scripts here; everything else is as `make test` has it.
 RUNNER = """
-import sys
+import os, pathlib, sys, tempfile
 sys.path.insert(0, "tools")
 import run_tests
+folder = tempfile.TemporaryDirectory()
+os.environ["CACHE"] = folder.name
+run_tests.cache = lambda part: pathlib.Path(folder.name, part.cluster or "others")
 scripts = dict(zip(("", "cluster", "slurm"), sys.argv[1:]))
 run_tests.command = lambda part, processors: [sys.executable, "-c", scripts[part.cluster]]
 wanted = [run_tests.Part([f"tests/{name or 'unit'}"], name) for name in scripts]
@@ -31,6 +34,16 @@ while not pathlib.Path({other!r}).exists():
     assert time.monotonic() < deadline, "it ran alone"
     time.sleep(0.02)
 print({mine!r})
+"""
+# Like pytest when some tests have failed, the first time.
+CROWDED = """
+import json, os, pathlib
+noted = pathlib.Path(os.environ["CACHE"], "others", "v", "cache", "lastfailed")
+if noted.parent.exists():
+    raise SystemExit({again})
+noted.parent.mkdir(parents=True)
+noted.write_text(json.dumps(dict.fromkeys({tests}, True)))
+raise SystemExit({code})
 """
 WAITS = """
 import os, pathlib, time
@@ -106,6 +119,31 @@ def test_what_fails_is_told_and_the_other_part_runs_to_its_end(root: Path, first
     assert [line.split(" in ")[0] for line in output.splitlines() if line] == [
         word for script in (first, second) for word in (("broken", "FAILED") if script == FAILS else ("calm", "passed"))
     ]
+
+
+FAILURES = {
+    "alone it passes": (["t::a", "t::b"], 1, 0, "To be mended", 0),
+    "alone it fails too": (["t::a"], 1, 1, "Once more", 1),
+    "it was more than tests": (["t::a"], 2, 0, "FAILED", 1),
+    "so many have another cause": ([f"t::{number}" for number in range(6)], 1, 0, "FAILED", 1),
+}
+
+
+@pytest.mark.parametrize(("tests", "code", "again", "said", "ended"), FAILURES.values(), ids=FAILURES.keys())
+def test_a_few_tests_that_failed_beside_others_run_once_more_alone(
+    root: Path, tests: list[str], code: int, again: int, said: str, ended: int
+) -> None:
+    runner = start(root, CROWDED.format(tests=tests, code=code, again=again), PASSES)
+    output, _ = runner.communicate(timeout=SECONDS)
+    assert runner.returncode == ended
+    assert said in output
+    assert ("Once more" in output) == (code == 1 and len(tests) <= 5)
+
+
+def test_a_part_that_runs_by_itself_runs_once(root: Path) -> None:
+    runner = start(root, CROWDED.format(tests=["t::a"], code=1, again=0))
+    output, _ = runner.communicate(timeout=SECONDS)
+    assert (runner.returncode, "Once more" in output) == (1, False)
 
 
 def test_an_interrupt_from_the_terminal_lets_both_parts_clean_up(
