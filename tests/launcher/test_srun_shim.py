@@ -228,3 +228,12 @@ def test_what_an_ended_script_has_started_is_gone(site: Site) -> None:
     process.terminate()
     assert process.wait(30) == 33
     assert not alive(pid)
+
+
+@pytest.mark.parametrize("words", [(), ("--version",), ("-h",), ("a", "b")])
+def test_what_is_no_folder_makes_none(tmp_path: Path, archive: Path, words: tuple[str, ...]) -> None:
+    call = [sys.executable, str(archive), "shim", *words]
+    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    told = "hedgerow: write `python3 hedgerow.pyz shim DIRECTORY`, with the folder to make\n"
+    assert (done.returncode, done.stderr) == (2, told)
+    assert list(tmp_path.iterdir()) == []

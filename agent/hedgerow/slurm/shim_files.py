@@ -119,7 +119,7 @@ def shim_environment(inherited: Mapping[str, str], directory: str) -> Dict[str, 
 def main(arguments: List[str]) -> int:
     """``hedgerow.pyz shim DIRECTORY``: write the folder; then ``. DIRECTORY/environment.sh`` makes a script use it."""
     archive = pack.archive_of_this_package()
-    if len(arguments) != 1 or archive is None:
+    if len(arguments) != 1 or arguments[0].startswith("-") or archive is None:
         say("write `python3 hedgerow.pyz shim DIRECTORY`, with the folder to make")
         return 2
     try:
