@@ -1,8 +1,9 @@
 """A process that plays many launchers and agents, each at its own times, whatever the server does (open loop).
 
 ``python -m ingest_parts.load`` reads a plan as JSON from standard input and prints what it measured. A report's latency
-counts from when it was to be sent, not from when it could be; of a launcher's, whose answer the server holds, the time
-that it is meant to be held is taken off, where that is known: where the server asked for the same interval before it.
+counts from when it was to be sent, not from when it could be. Of a launcher's, whose answer the server holds, the time
+that it is meant to be held is taken off; in calm, where the server chooses that by itself, the agents' alone count,
+which come the same way, and of launchers how soon a command reaches them.
 """
 
 from __future__ import annotations
@@ -210,8 +211,6 @@ class Load:
                     self.commands.setdefault(command["reason"], now - float(command["reason"][6:]))
         elif due >= self.warm and not sender.held:
             self.latencies.append(now - due)
-        elif due >= self.warm and self.plan["obey"] and asked == sender.asked and now - due > 0.5 * asked:
-            self.latencies.append(max(0.0, now - due - asked))
         elif due >= self.warm and not self.plan["obey"]:
             # An answer that brings news is not held.
             hold = self.plan["hold"] if now - due > 0.5 * self.plan["hold"] else 0.0

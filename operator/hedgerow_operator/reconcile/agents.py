@@ -125,7 +125,7 @@ class AgentHub:
                 self.on_news(outline.node)
         if now - self._swept >= _SWEEP_SECONDS:
             self._sweep(now)
-        return AgentAnswer(interval_seconds=self._pressure.interval(AgentAnswer.interval_seconds))
+        return AgentAnswer(interval_seconds=self._pressure.turn(AgentAnswer.interval_seconds, now))
 
     def miss(self, node: str) -> None:
         """The agent of this node counts as silent: its next report is news, whatever it says."""

@@ -103,7 +103,8 @@ class ReportHub:
             held = Held(report, reply, self._clock())
             self._reply(held, Answer(current=False))
             return held
-        held = Held(report, reply, self._clock() + self._pressure.interval(job.orders.interval_seconds))
+        now = self._clock()
+        held = Held(report, reply, now + self._pressure.turn(job.orders.interval_seconds, now))
         before = job.held.pop(held.place, None)
         if before is not None:
             self._answer(job, before)

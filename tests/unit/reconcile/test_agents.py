@@ -110,6 +110,7 @@ def test_intervals_are_stretched_while_the_loop_is_late_and_not_beyond_what_look
         pytest.param([0.6] * 100, 5.0, 5.0, id="with time to spare"),
         pytest.param([0.6, 0.6, 1.0, 0.6] * 25, 5.0, 5.0, id="a single large pass now and then"),
         pytest.param([0.9] * 100, 10.0, 10.0, id="without a quarter of the core to spare"),
+        pytest.param([1.0] * 16, 10.0, 10.0, id="at once where nothing is left of the core"),
         pytest.param([0.9] * 9 + [0.6] * 100, 5.5, 9.0, id="until there was a quarter to spare, and no further"),
         pytest.param([0.9] * 100 + [0.6] * 100, 10.0, 10.0, id="it does not go to and fro"),
         pytest.param([0.9] * 100 + [0.1] * 100, 5.0, 5.0, id="until most of the core was idle again"),
