@@ -8,13 +8,12 @@ from hedgerow_operator.reconcile.held import future_of
 from hedgerow_operator.reconcile.ports import Leadership
 from hedgerow_operator.server.auth import Authenticator, LauncherClaim
 from hedgerow_operator.server.connections import CLIENTS_FAULTS, INTAKE, Runner
+from hedgerow_operator.server.door import MOST_UNPROVEN_BYTES, READ_SECONDS
 from hedgerow_operator.server.health import Health
 from hedgerow_operator.server.intake import MAX_REPORT_BYTES, PATHS, Agents, Hub, Intake
 from hedgerow_operator.server.metrics import CONTENT_TYPE, Metrics
 from hedgerow_operator.server.refusal import Refusal
 
-# A report is a few kilobytes: who needs longer for one is stuck or hostile.
-READ_SECONDS = 10.0
 _BEARER = "Bearer "
 
 
@@ -29,10 +28,10 @@ def make_app(
     """The server's application. Start it by :func:`make_runner`, which has a quicker way for plain reports too.
 
     agents: None where no node agent is expected."""
-    intake = Intake(hub, authenticator, leadership, metrics, agents)
+    intake, bodies = Intake(hub, authenticator, leadership, metrics, agents), _Bodies()
 
     async def report(request: web.Request) -> web.Response:
-        return await _report(request, intake)
+        return await _report(request, intake, bodies)
 
     async def healthz(_: web.Request) -> web.Response:
         return _probe(health.trouble())
@@ -63,11 +62,11 @@ def _probe(trouble: str | None) -> web.Response:
     return web.Response(text="ok\n") if trouble is None else web.Response(status=503, text=trouble + "\n")
 
 
-async def _report(request: web.Request, intake: Intake) -> web.Response:
+async def _report(request: web.Request, intake: Intake, bodies: "_Bodies") -> web.Response:
     token = _bearer_token(request)
     try:
         intake.welcome(token)
-        body = await _read(request)
+        body = await bodies.read(request)
     except Refusal as refusal:
         intake.count(refusal)
         return _response(refusal)
@@ -91,14 +90,28 @@ def _bearer_token(request: web.Request) -> str | None:
     return header[len(_BEARER) :].strip() or None if header.startswith(_BEARER) else None
 
 
-async def _read(request: web.Request) -> bytes:
-    """The whole body, or a Refusal when it is too big or comes too slowly."""
-    try:
-        async with asyncio.timeout(READ_SECONDS):
-            return await request.read()
-    except web.HTTPRequestEntityTooLarge:
-        raise Refusal(413, f"the report is larger than {MAX_REPORT_BYTES} bytes") from None
-    except CLIENTS_FAULTS:
-        raise Refusal(400, "the body is cut off or not encoded as Content-Encoding says; send plain JSON") from None
-    except TimeoutError:
-        raise Refusal(408, f"the report did not arrive within {READ_SECONDS:.0f} s") from None
+class _Bodies:
+    """Reads bodies that come in more pieces; of all that are on their way only so much is kept."""
+
+    def __init__(self) -> None:
+        self._bytes = 0
+
+    async def read(self, request: web.Request) -> bytes:
+        """The whole body, or a Refusal when it is too big, comes too slowly, or there is no room for it."""
+        body = bytearray()
+        try:
+            async with asyncio.timeout(READ_SECONDS):
+                async for piece in request.content.iter_any():
+                    body += piece
+                    self._bytes += len(piece)
+                    if len(body) > MAX_REPORT_BYTES:
+                        raise Refusal(413, f"the report is larger than {MAX_REPORT_BYTES} bytes")
+                    if self._bytes > MOST_UNPROVEN_BYTES:
+                        raise Refusal(503, "too many reports are on their way at once; try again", retry_after=1)
+        except CLIENTS_FAULTS:
+            raise Refusal(400, "the body is cut off or not encoded as Content-Encoding says; send plain JSON") from None
+        except TimeoutError:
+            raise Refusal(408, f"the report did not arrive within {READ_SECONDS:.0f} s") from None
+        finally:
+            self._bytes -= len(body)
+        return bytes(body)

@@ -19,7 +19,8 @@ from hedgerow_operator.server.intake import MAX_REPORT_BYTES, PATHS, Intake
 from hedgerow_operator.server.listening import most_connections
 from hedgerow_operator.server.refusal import Refusal
 
-# A request has so long to arrive, and a connection may idle so long between two.
+# A request has so long to arrive (a report is a few kilobytes: who needs longer is stuck or hostile), and a connection
+# may idle so long between two.
 READ_SECONDS = 10.0
 IDLE_SECONDS = 75.0
 SWEEP_SECONDS = 1.0
@@ -27,6 +28,8 @@ READ_BYTES = 256 * 1024  # at once, as asyncio does
 # Connections that wait for a first report, or for another after one that was not believed; of more than these the
 # oldest has to go. One whose report is here waits for us, and stays.
 MOST_UNPROVEN = 4096
+# What all of them together have sent of reports that are not whole; beyond it the oldest that hold some have to go.
+MOST_UNPROVEN_BYTES = 64 * 1024 * 1024
 _NOT_BELIEVED = (400, 401, 403, 404, 408, 413)
 _PUNCTUAL_SECONDS = 0.1
 _LONGEST_HEAD = 8 * 1024
@@ -113,7 +116,8 @@ class Doors:
         self.read_seconds = read_seconds
         self._most_unproven = most_unproven
         self._most = most_connections() if most is None else most
-        self._unproven: dict[asyncio.BaseTransport, None] = {}
+        self._unproven: dict[asyncio.BaseTransport, int] = {}  # bytes that each has sent so far
+        self._unproven_bytes = 0
         self._doors: set[Door] = set()
         self._open: set[asyncio.BaseTransport] = set()  # of doors, and of connections that went on otherwise
         self._sweep: asyncio.Handle | None = None
@@ -133,25 +137,34 @@ class Doors:
 
     def unproven(self, transport: asyncio.BaseTransport) -> None:
         """A connection that has shown nothing; of too many the oldest is closed."""
-        self._unproven[transport] = None
+        self._unproven[transport] = 0
         if len(self._unproven) > self._most_unproven:
             self._close_oldest_unproven()
 
-    def _close_oldest_unproven(self) -> bool:
-        oldest = next(iter(self._unproven), None)
+    def holds(self, transport: asyncio.BaseTransport, size: int) -> None:
+        """Of a report that is not whole so many bytes have come this way."""
+        if transport not in self._unproven:
+            return
+        self._unproven_bytes += size - self._unproven[transport]
+        self._unproven[transport] = size
+        while self._unproven_bytes > MOST_UNPROVEN_BYTES:
+            self._close_oldest_unproven(least=1)
+
+    def _close_oldest_unproven(self, least: int = 0) -> bool:
+        oldest = next((one for one, size in self._unproven.items() if size >= least), None)
         if isinstance(oldest, asyncio.Transport):
-            del self._unproven[oldest]
+            self.heard(oldest)
             oldest.abort()
         return oldest is not None
 
     def heard(self, transport: asyncio.BaseTransport) -> None:
-        """A whole report has come this way."""
-        self._unproven.pop(transport, None)
+        """A whole report has come this way, or nothing will any more."""
+        self._unproven_bytes -= self._unproven.pop(transport, 0)
 
     def left(self, transport: asyncio.BaseTransport | None, door: Door | None = None) -> None:
         """A connection is closed."""
         if transport is not None:
-            self._unproven.pop(transport, None)
+            self.heard(transport)
             self._open.discard(transport)
         if door is not None:
             self._doors.discard(door)
@@ -249,6 +262,7 @@ class Door(asyncio.BufferedProtocol):
                     return
             head, end = self._head, self._head.size + self._head.length
             if len(self._data) < end:
+                self._doors.holds(self._transport, len(self._data))
                 return
             body, self._data, self._head = self._data[head.size : end], self._data[end:], None
             self._take(head, body)

@@ -1,6 +1,7 @@
 """The quick way in: what it takes itself, what goes on as a connection of aiohttp's, and who cannot hold others up."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator
 from typing import ClassVar
@@ -9,6 +10,7 @@ import pytest
 from aiohttp import web
 
 from hedgerow import wire
+from hedgerow_operator.server import app as app_module
 from hedgerow_operator.server import door as door_module
 from hedgerow_operator.server.app import make_runner
 from hedgerow_operator.server.connections import _Server
@@ -218,6 +220,47 @@ async def test_of_too_many_who_have_shown_nothing_the_oldest_go_and_believed_one
     good.writer.write(request())
     assert (await good.answer())[0] == 200
     assert len(doors(runner)) == 5
+
+
+async def test_what_strangers_have_sent_of_reports_is_bounded_over_all_of_them(
+    server: Server, runner: web.AppRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(door_module, "MOST_UNPROVEN_BYTES", 100_000)
+    good, silent = await Client.to(runner), await Client.to(runner)
+    good.writer.write(request())
+    assert (await good.answer())[0] == 200
+    strangers = [await Client.to(runner) for _ in range(5)]
+    for stranger in strangers:
+        stranger.writer.write(request(b"x" * 40_000)[:-5])
+        await stranger.writer.drain()
+    assert [await stranger.closed() for stranger in strangers[:3]] == [True] * 3
+    strangers[4].writer.write(b"xxxxx")
+    assert (await strangers[4].answer())[0] == 400
+    assert doors(runner)._unproven_bytes <= 100_000
+    for client in (good, silent):
+        client.writer.write(request())
+        assert (await client.answer())[0] == 200
+
+
+async def test_bodies_that_come_the_other_way_are_bounded_together_too(
+    server: Server, runner: web.AppRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app_module, "MOST_UNPROVEN_BYTES", 100_000)
+    strange = "X-Forwarded-For: 10.0.0.1\r\n"
+    strangers = [await Client.to(runner) for _ in range(3)]
+    for stranger in strangers:
+        stranger.writer.write(request(b"x" * 40_000, strange)[:-5])
+        await stranger.writer.drain()
+    answers = [asyncio.create_task(stranger.answer()) for stranger in strangers]
+    done, pending = await asyncio.wait(answers, return_when=asyncio.FIRST_COMPLETED)
+    assert [(task.result()[0], b"at once" in task.result()[1]) for task in done] == [(503, True)]
+    for stranger in strangers:
+        with contextlib.suppress(ConnectionError):
+            stranger.writer.write(b"xxxxx")
+    assert [(await task)[0] for task in pending] == [400, 400]
+    good = await Client.to(runner)
+    good.writer.write(request(extra=strange))
+    assert (await good.answer())[0] == 200
 
 
 async def test_where_no_files_are_left_strangers_make_room_and_then_newcomers_have_to_come_back(
