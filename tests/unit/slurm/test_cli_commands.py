@@ -87,14 +87,19 @@ async def test_a_call_that_is_cancelled_leaves_no_command(programs: Programs) ->
     await ended(programs)
 
 
-async def test_a_call_that_is_cancelled_while_its_command_starts_leaves_no_command(programs: Programs) -> None:
+@pytest.mark.parametrize("cancels", [1, 2])
+async def test_a_call_that_is_cancelled_while_its_command_starts_leaves_no_command(
+    programs: Programs, cancels: int
+) -> None:
     program = that_hangs(programs)
     for turns in range(12):
         call = asyncio.create_task(commands.run(["hangs"], {"PATH": program}))
         for _turn in range(turns):
             await asyncio.sleep(0)
         time.sleep(0.02)  # time in which the command has a child, and we do nothing
-        call.cancel()
+        for _cancel in range(cancels):
+            call.cancel()
+            await asyncio.sleep(0)
         await asyncio.wait([call], timeout=120)
         assert call.cancelled(), turns
     await ended(programs)

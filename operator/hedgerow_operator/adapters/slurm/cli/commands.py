@@ -102,10 +102,21 @@ async def _started(
     try:
         return await asyncio.shield(start)
     except asyncio.CancelledError:
+        start.add_done_callback(_kill_started)  # also when we are cancelled once more
         await asyncio.wait([start])
         if not start.cancelled() and start.exception() is None:
             await _end(start.result())
         raise
+
+
+def _kill_started(start: "asyncio.Task[asyncio.subprocess.Process]") -> None:
+    if not start.cancelled() and start.exception() is None:
+        _kill(start.result())
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 async def _feed(process: asyncio.subprocess.Process, stdin: bytes) -> bytes:
@@ -132,8 +143,7 @@ async def _read(stream: asyncio.StreamReader | None, most: int, parts: list[byte
 async def _end(process: asyncio.subprocess.Process) -> None:
     """Nothing of it stays, also when we are cancelled."""
     if process.returncode is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        _kill(process)
         # asyncio sees the end of a process only once its pipes have been read to their ends.
         rest = asyncio.gather(_discard(process.stdout), _discard(process.stderr), process.wait())
         with contextlib.suppress(TimeoutError):
